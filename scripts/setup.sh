@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# Sets up everything that the Makefile's targets need: system libraries, a virtual environment in .venv, locked packages.
+# usage: scripts/setup.sh base|dev|bench. Does nothing when it is already done for the same locks.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+what=${1:-base}
+
+say() { printf 'setup: %s\n' "$*"; }
+die() { printf 'setup: error: %s\n' "$*" >&2; exit 2; }
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; elif sudo -n true 2>/dev/null; then sudo "$@"; else return 1; fi
+}
+
+# Installs Debian packages where that is allowed; otherwise one line names them.
+need_packages() {
+    say "installing $*"
+    if ! command -v apt-get >/dev/null || ! as_root env DEBIAN_FRONTEND=noninteractive sh -c \
+        "apt-get install -y -qq $* >/dev/null 2>&1 || { apt-get update -qq && apt-get install -y -qq $* >/dev/null; }"; then
+        die "these system packages are missing: $* (as root: apt-get install $*)"
+    fi
+}
+
+has_library() { ldconfig -p 2>/dev/null | grep -q "$1" || /sbin/ldconfig -p 2>/dev/null | grep -q "$1"; }
+
+find_python() {
+    for name in "${PYTHON:-}" python3.11 python3.12 python3.13 python3.14 python3; do
+        [ -n "$name" ] || continue
+        if "$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+            echo "$name"
+            return 0
+        fi
+    done
+    return 1
+}
+
+case $what in
+    base) locks="requirements/base.txt" ;;
+    dev) locks="requirements/dev.txt" ;;
+    bench) locks="requirements/dev.txt" ;;
+    *) die "unknown set-up $what: base, dev or bench" ;;
+esac
+
+missing=""
+has_library 'libEGL\.so\.1' || missing="$missing libegl1"
+has_library 'libEGL_mesa\.so\.0' || missing="$missing libegl-mesa0"
+ls /usr/lib/*/dri/*_dri.so /usr/lib*/dri/*_dri.so /usr/lib/*/libgallium*.so >/dev/null 2>&1 || missing="$missing libgl1-mesa-dri"
+has_library 'libGL\.so\.1' || missing="$missing libgl1"
+# shellcheck disable=SC2086
+[ -z "$missing" ] || need_packages $missing
+
+python=$(find_python) || { need_packages python3 python3-venv; python=$(find_python) || die "Python 3.11 or newer is needed; name it with PYTHON=..."; }
+
+# shellcheck disable=SC2086
+stamp=".venv/.done-$what-$(cat $locks pyproject.toml scripts/setup.sh | cksum | tr ' ' '-')"
+[ ! -e "$stamp" ] || exit 0
+
+if [ ! -x .venv/bin/python ] || ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
+    rm -rf .venv
+    "$python" -m venv .venv 2>/dev/null || {
+        rm -rf .venv
+        need_packages "$(basename "$(readlink -f "$(command -v "$python")")")-venv"
+        "$python" -m venv .venv || die "could not make a virtual environment with $python"
+    }
+fi
+say "locked packages ($what) into .venv"
+for lock in $locks; do
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r "$lock"
+done
+.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
+if [ "$what" = bench ]; then
+    # Blender (Cycles), the peer of the rendering benchmark, in an environment of its own: it wants Python 3.11 and an older numpy.
+    for name in libxi6 libxxf86vm1 libxfixes3 libxrender1 libxkbcommon0 libsm6 libgomp1; do
+        dpkg -s "$name" >/dev/null 2>&1 || blender="${blender:-} $name"
+    done
+    # shellcheck disable=SC2086
+    [ -z "${blender:-}" ] || need_packages $blender
+    command -v python3.11 >/dev/null || die "the rendering benchmark's peer (bpy 4.5) needs python3.11"
+    python3.11 -m venv .venv-bpy
+    .venv-bpy/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bench.txt
+fi
+touch "$stamp"
