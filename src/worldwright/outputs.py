@@ -7,15 +7,17 @@ no ``_DONE`` refuses the folder. The manifest lists every file with its size and
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from worldwright.errors import WorldwrightError
-from worldwright.ids import hash_file
+from worldwright.ids import canonical_json, hash_file
 
 MANIFEST = "_DONE"
 
@@ -31,15 +33,35 @@ def list_files(folder: Path) -> list[str]:
     return found
 
 
-def write_manifest(folder: Path, kind: str, **extra: Any) -> None:
-    """Write ``_DONE`` for the files now in ``folder``: their sizes and hashes. Written aside and renamed, so it is never half there."""
-    files = {name: {"bytes": (folder / name).stat().st_size, "hash": hash_file(folder / name)} for name in list_files(folder)}
-    part = folder / f".{MANIFEST}.part"
-    with part.open("w") as file:
-        json.dump({"format": f"worldwright.{kind}/1", "files": files, **extra}, file, indent=1, sort_keys=True)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(folder / MANIFEST)
+def mark_file(path: Path) -> dict[str, Any]:
+    """A file's entry in a manifest: its size in bytes and its hash."""
+    return {"bytes": path.stat().st_size, "hash": hash_file(path)}
+
+
+def write_manifest(folder: Path, kind: str, *, known: Mapping[str, Mapping[str, Any]] | None = None, **extra: Any) -> None:
+    """Write ``_DONE`` for the files now in ``folder``: their sizes and hashes. Written aside and renamed, so it is never half there.
+
+    ``known`` holds entries of files that were hashed while they were written, so that gigabytes need not be read again.
+    """
+    known = known or {}
+    files = {name: known[name] if name in known else mark_file(folder / name) for name in list_files(folder)}
+    manifest = {"format": f"worldwright.{kind}/1", "files": files, **extra}
+    write_text(folder / MANIFEST, json.dumps(manifest, indent=1, sort_keys=True))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a small file whole or not at all: aside, then renamed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.part")
+    try:
+        with part.open("w") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
 
 
 def is_done(folder: Path) -> bool:
@@ -103,3 +125,104 @@ def new_folder(target: Path, kind: str) -> Iterator[Path]:
     except BaseException:
         shutil.rmtree(part, ignore_errors=True)
         raise
+
+
+@dataclass
+class Progress:
+    """An output in the making, in steps. ``folder`` becomes the output; ``scratch`` is for pieces that are put together at the end.
+
+    ``steps[k]`` is what step k made: manifest entries by path, ``out/...`` in the folder and ``scratch/...`` in the scratch.
+    """
+
+    root: Path
+    request_id: str
+    steps: list[dict[str, dict[str, Any]]] = field(default_factory=list)
+
+    @property
+    def folder(self) -> Path:
+        """What becomes the output."""
+        return self.root / "out"
+
+    @property
+    def scratch(self) -> Path:
+        """Pieces that do not get into the output as they are."""
+        return self.root / "scratch"
+
+    def finish(self, files: Iterable[Path], marks: Mapping[Path, Mapping[str, Any]]) -> None:
+        """The next step is done and its files are whole: from here on an interruption keeps them. ``marks`` saves hashing again."""
+        step = {path.relative_to(self.root).as_posix(): dict(marks.get(path) or mark_file(path)) for path in files}
+        with (self.root / "journal").open("a") as file:
+            file.write(json.dumps({"files": step}, sort_keys=True) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        self.steps.append(step)
+
+    def known(self) -> dict[str, dict[str, Any]]:
+        """The manifest entries of the finished steps' files in the output."""
+        return {name.removeprefix("out/"): mark for step in self.steps for name, mark in step.items() if name.startswith("out/")}
+
+    def restore(self) -> None:
+        """Take up the steps of an interrupted run of the same request whose files are whole, and clear away all the rest."""
+        journal = self.root / "journal"
+        lines = journal.read_text(errors="replace").splitlines() if journal.exists() else []
+        if lines and lines[0] == canonical_json({"request": self.request_id}):
+            for line in lines[1:]:
+                if (step := _whole_step(self.root, line)) is None:
+                    break
+                self.steps.append(step)
+        kept = {name for step in self.steps for name in step}
+        for path in (self.folder, self.scratch):
+            path.mkdir(exist_ok=True)
+            for name in list_files(path):
+                if f"{path.name}/{name}" not in kept:
+                    (path / name).unlink()
+            (path / MANIFEST).unlink(missing_ok=True)
+        part = self.root / "journal.part"
+        part.write_text(
+            "".join(f"{canonical_json(line)}\n" for line in ({"request": self.request_id}, *({"files": s} for s in self.steps)))
+        )
+        part.replace(journal)
+
+
+def _whole_step(root: Path, line: str) -> dict[str, dict[str, Any]] | None:
+    """The step that a line of the journal tells of, or None where the line is torn or one of its files is not as it says."""
+    try:
+        files: dict[str, dict[str, Any]] = json.loads(line)["files"]
+        whole = all((root / name).is_file() and mark_file(root / name) == mark for name, mark in files.items())
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return None
+    return files if whole else None
+
+
+@contextlib.contextmanager
+def resumable_folder(target: Path, kind: str, request_id: str) -> Iterator[Progress]:
+    """Like ``new_folder``, for long work: what was finished before an interruption is kept for the next run of the same request.
+
+    The body makes ``progress.folder`` in steps and calls ``progress.finish`` after each; ``progress.steps`` are those that are there
+    already, checked by hash. What another request left is thrown away. One process at a time: a second one is refused. Nothing is
+    left when the body fails before its first step is finished.
+    """
+    if target.exists() and not is_done(target) and (not target.is_dir() or any(target.iterdir())):
+        raise WorldwrightError("exists and is no finished output", where=str(target), fix="name another folder, or remove it")
+    root = target.with_name(f".{target.name}.part")
+    root.mkdir(parents=True, exist_ok=True)
+    with (root / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise WorldwrightError(
+                "another process is making this output", where=str(target), fix="wait for it, or stop it"
+            ) from error
+        progress = Progress(root, request_id)
+        progress.restore()
+        try:
+            yield progress
+            write_manifest(progress.folder, kind, known=progress.known())
+            if target.exists():
+                shutil.rmtree(target)
+            progress.folder.rename(target)
+        except BaseException:
+            if not progress.steps:
+                shutil.rmtree(root, ignore_errors=True)
+            raise
+        shutil.rmtree(root, ignore_errors=True)

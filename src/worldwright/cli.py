@@ -1,0 +1,432 @@
+"""The command ``worldwright``: parse, call, print. Parts are imported when they are used, so that ``--help`` is quick."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import click
+import typer
+import yaml
+from rich.console import Console
+
+from worldwright import __version__
+from worldwright.errors import WorldwrightError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Worlds that a machine can learn: record, render again, verify, pack.",
+)
+world_app = typer.Typer(no_args_is_help=True, help="Make, check and look at worlds.")
+app.add_typer(world_app, name="world")
+
+console = Console()
+errors = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
+
+PackOption = Annotated[
+    list[str], typer.Option("--pack", metavar="NAME=FOLDER", help="Where a pack of assets lies; may be given several times.")
+]
+ParamOption = Annotated[
+    list[str], typer.Option("--param", "-p", metavar="NAME=VALUE", help="A parameter; may be given several times.")
+]
+OutOption = Annotated[Path, typer.Option("-o", "--out", help="Where to write.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def _assignments(items: list[str], what: str) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for item in items:
+        name, sign, value = item.partition("=")
+        if not sign or not name or not value:
+            raise WorldwrightError(f"{item!r} is no assignment", where=f"--{what}", fix=f"write --{what} NAME=VALUE")
+        pairs[name] = value
+    return pairs
+
+
+def _packs(items: list[str]) -> dict[str, Path]:
+    packs = {name: Path(value).expanduser() for name, value in _assignments(items, "pack").items()}
+    for name, path in packs.items():
+        if not path.is_dir():
+            raise WorldwrightError(f"no such folder {str(path)!r}", where=f"--pack {name}")
+    return packs
+
+
+def _params(items: list[str]) -> dict[str, Any]:
+    return {name: yaml.safe_load(value) for name, value in _assignments(items, "param").items()}
+
+
+def _with_progress(title: str, work: Any) -> Any:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    with Progress(
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=errors, transient=True
+    ) as bar:
+        task = bar.add_task(title, total=None)
+        return work(lambda done, total: bar.update(task, completed=done, total=total))
+
+
+@app.callback(invoke_without_command=True)
+def _root(version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False) -> None:
+    if version:
+        console.print(f"worldwright {__version__}", highlight=False)
+        raise typer.Exit
+
+
+# --- worlds -----------------------------------------------------------------------------------------------------------------
+
+
+@world_app.command("new")
+def world_new(
+    family: Annotated[str, typer.Argument(help="The generator's family: courtyard, rooms, playground, dungeon.")],
+    out: OutOption,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed, another world.")] = 0,
+    param: ParamOption = [],
+) -> None:
+    """Write a new world of a built-in family."""
+    from worldwright.world.files import save_world, world_hash
+    from worldwright.world.generators import generate
+
+    world = generate(family, seed, _params(param))
+    save_world(world, out)
+    console.print(
+        f"{out}: {world.name}, {len(world.entities)} entities, {len(world.goals)} goals, id {world_hash(world)[:8]}",
+        highlight=False,
+    )
+
+
+@world_app.command("families")
+def world_families() -> None:
+    """List the built-in families with their parameters."""
+    from worldwright.world.generators import FAMILIES
+
+    for name, family in FAMILIES.items():
+        console.print(f"[bold]{name}[/bold]  {family.description}")
+        for field, info in family.params.model_fields.items():
+            console.print(f"    {field} = {info.default!r}  {info.description or ''}", highlight=False)
+
+
+@world_app.command("show")
+def world_show(
+    path: Annotated[Path, typer.Argument(help="A world file.")],
+    out: Annotated[Path | None, typer.Option("-o", "--out", help="Also render a picture of it, as PNG.")] = None,
+    pack: PackOption = [],
+    device: Annotated[str, typer.Option(help="auto, cpu or gpu.")] = "auto",
+) -> None:
+    """Say what is in a world, and render a picture of it."""
+    from worldwright.report.world import picture_of_world, summary_of_world
+    from worldwright.world.files import load_world, resolve_packs
+
+    world = load_world(path)
+    console.print(summary_of_world(world))
+    if out is not None:
+        picture_of_world(world, resolve_packs(world, path, _packs(pack)), out, device=device)
+        console.print(f"{out}: a picture of it", highlight=False)
+
+
+@world_app.command("verify")
+def world_verify(
+    path: Annotated[Path, typer.Argument(help="A world file.")], pack: PackOption = [], as_json: JsonOption = False
+) -> None:
+    """Run the checks on a world."""
+    _verify(path, pack, as_json=as_json)
+
+
+# --- single steps -----------------------------------------------------------------------------------------------------------
+
+
+@app.command()
+def record(
+    world: Annotated[Path, typer.Argument(help="A world file.")],
+    out: OutOption,
+    policy: Annotated[str, typer.Option(help="explore, grammar, loop or replay.")] = "explore",
+    seconds: Annotated[float, typer.Option(min=0.05, max=36_000, help="How long, in the world's time.")] = 20.0,
+    seed: Annotated[int, typer.Option(min=0)] = 0,
+    frame_rate: Annotated[int, typer.Option(help="24, 30 or 60.")] = 24,
+    sample_rate: Annotated[int, typer.Option(help="States written a second.")] = 120,
+    tick_rate: Annotated[int, typer.Option(help="Physics steps a second.")] = 240,
+    engine: Annotated[str, typer.Option()] = "panda",
+    param: ParamOption = [],
+    pack: PackOption = [],
+) -> None:
+    """Record a world being played by a policy: a take."""
+    from worldwright.record.loop import record as run
+    from worldwright.world.files import load_world, resolve_packs
+
+    spec = load_world(world)
+    report = _with_progress(
+        f"record {spec.name}",
+        lambda progress: run(
+            spec,
+            resolve_packs(spec, world, _packs(pack)),
+            out,
+            policy=policy,
+            policy_params=_params(param),
+            seconds=seconds,
+            seed=seed,
+            engine=engine,
+            tick_rate=tick_rate,
+            frame_rate=frame_rate,
+            sample_rate=sample_rate,
+            progress=progress,
+        ),
+    )
+    console.print(report.line(), highlight=False)
+
+
+@app.command()
+def render(
+    take: Annotated[Path, typer.Argument(help="A take (.mcap).")],
+    out: OutOption,
+    camera: Annotated[
+        str, typer.Option(help="first, third, orbit[:radius=4,...], fixed:x,y,z,... or a file of camera poses.")
+    ] = "third",
+    preset: Annotated[str, typer.Option(help="90p, 180p, 360p, 540p, 720p, 1080p, or WIDTHxHEIGHT.")] = "720p",
+    fps: Annotated[int | None, typer.Option(help="24, 30 or 60; the take's own unless given.")] = None,
+    passes: Annotated[str | None, typer.Option(help="Comma-separated; all unless given.")] = None,
+    motion_blur: Annotated[bool, typer.Option("--motion-blur", help="Average 8 true sub-frames.")] = False,
+    first: Annotated[int | None, typer.Option(min=0, help="First frame.")] = None,
+    count: Annotated[int | None, typer.Option(min=1, help="How many frames.")] = None,
+    renderer: Annotated[str, typer.Option()] = "raster",
+    device: Annotated[str, typer.Option(help="auto, cpu or gpu.")] = "auto",
+    partial: Annotated[bool, typer.Option("--partial", help="Use what is whole of a take that was cut off.")] = False,
+    pack: PackOption = [],
+) -> None:
+    """Render a take again: a shot, with every pass."""
+    from worldwright.render.passes import ALL_PASSES
+    from worldwright.render.run import render_in_process
+
+    report = _with_progress(
+        f"render {take.name}",
+        lambda progress: render_in_process(
+            take,
+            out,
+            camera=camera,
+            preset=preset,
+            fps=fps,
+            passes=tuple(passes.split(",")) if passes else ALL_PASSES,
+            motion_blur=motion_blur,
+            first=first,
+            count=count,
+            packs=_packs(pack),
+            renderer=renderer,
+            device=device,
+            partial=partial,
+            progress=progress,
+        ),
+    )
+    console.print(report.line(), highlight=False)
+
+
+def _verify(path: Path, pack: list[str], *, as_json: bool, fast: bool = False) -> None:
+    from worldwright.verify.run import verify_path
+    from worldwright.verify.show import print_verdict
+
+    verdict = _with_progress(f"verify {path.name}", lambda progress: verify_path(path, _packs(pack), fast=fast, progress=progress))
+    if as_json:
+        sys.stdout.write(json.dumps(verdict.as_dict(), indent=1) + "\n")
+    else:
+        print_verdict(verdict)
+    if not verdict.passed:
+        raise typer.Exit(1)
+
+
+@app.command()
+def verify(
+    path: Annotated[Path, typer.Argument(help="A world, take, shot or dataset.")],
+    pack: PackOption = [],
+    as_json: JsonOption = False,
+    fast: Annotated[bool, typer.Option("--fast", help="Render only a sample of the frames again.")] = False,
+) -> None:
+    """Check that something is true. Exits 0 only when every check holds."""
+    _verify(path, pack, as_json=as_json, fast=fast)
+
+
+@app.command()
+def seal(shot: Annotated[Path, typer.Argument(help="A shot folder.")]) -> None:
+    """Compute a shot's hashes anew: for adapters that write or edit shots of their own."""
+    from worldwright.render.shot import seal as run
+
+    run(shot)
+    console.print(f"{shot}: sealed; hashes say nothing about truth: worldwright verify does", highlight=False)
+
+
+@app.command()
+def pack(
+    shots: Annotated[list[Path], typer.Argument(help="Shot folders.")],
+    out: OutOption,
+    tier: Annotated[str, typer.Option(help="master (lossless) or compact (video within declared errors).")] = "master",
+    name: Annotated[str, typer.Option()] = "dataset",
+    allow_unverified: Annotated[bool, typer.Option("--allow-unverified", help="Do not verify the shots first.")] = False,
+    pack: PackOption = [],
+) -> None:
+    """Pack shots into a LeRobotDataset v3."""
+    from worldwright.dataset.pack import pack as run
+    from worldwright.verify.run import verify_path
+
+    verdicts: dict[Path, dict[str, Any]] = {}
+    if not allow_unverified:
+        for shot in shots:
+            verdict = _with_progress(
+                f"verify {shot.name}", lambda progress, shot=shot: verify_path(shot, _packs(pack), progress=progress)
+            )
+            verdicts[shot] = verdict.as_dict()
+    report = _with_progress(
+        "pack",
+        lambda progress: run(
+            shots, out, tier=tier, name=name, verdicts=verdicts, allow_unverified=allow_unverified, progress=progress
+        ),
+    )
+    console.print(report.line(), highlight=False)
+
+
+@app.command()
+def view(
+    path: Annotated[Path, typer.Argument(help="A take or a shot.")],
+    save: Annotated[Path | None, typer.Option(help="Write a Rerun recording (.rrd) instead of opening the viewer.")] = None,
+    pack: PackOption = [],
+) -> None:
+    """Open a take or a shot in Rerun (extra ``view``)."""
+    from worldwright.report.view import view as run
+
+    run(path, _packs(pack), save=save)
+
+
+@app.command()
+def report(
+    run: Annotated[Path, typer.Argument(help="The folder of a run.")],
+    out: Annotated[Path | None, typer.Option("-o", "--out", help="Where to write; RUN/report unless given.")] = None,
+) -> None:
+    """Write the report of a run: a page that opens without a network."""
+    from worldwright.report.html import write_report
+
+    target = out or run / "report"
+    write_report(run, target)
+    console.print(f"report: {target / 'index.html'}", highlight=False)
+
+
+# --- all of it --------------------------------------------------------------------------------------------------------------
+
+
+def _make(recipe: Any, recipe_folder: Path, out: Path, packs: dict[str, Path], jobs: int | None) -> None:
+    from worldwright.factory.local import only_one, run_plan
+    from worldwright.factory.plan import make_plan
+    from worldwright.factory.recipe import recipe_packs
+    from worldwright.factory.watch import watcher
+    from worldwright.outputs import write_text
+    from worldwright.report.html import write_report
+
+    started = time.perf_counter()
+    with only_one(out):
+        plan = make_plan(recipe, recipe_folder, out, recipe_packs(recipe, recipe_folder, packs))
+        with watcher(plan, errors) as watch:
+            outcome = run_plan(plan, watch, slots=jobs)
+        summary = {
+            "format": "worldwright.run/1",
+            "name": recipe.name,
+            "recipe": recipe.model_dump(mode="json"),
+            "tasks": [task.id for task in plan.tasks],
+            "errors": outcome.errors,
+            "held": outcome.held,
+            "wall_s": outcome.wall_s,
+        }
+        write_text(out / "run.json", json.dumps(summary, indent=1))
+        write_report(out, out / "report")
+    false = [record for record in outcome.answers.values() if record["kind"] == "verify" and not record["result"]["passed"]]
+    frames = sum(record["result"]["frames"] for record in outcome.answers.values() if record["kind"] == "render")
+    for ident, error in outcome.errors.items():
+        task = next(task for task in plan.tasks if task.id == ident)
+        errors.print(f"failed: {task.kind} {task.name}: {error}")
+    for record in false:
+        bad = [check["name"] for check in record["result"]["checks"] if not check["passed"] and not check["skipped"]]
+        errors.print(f"not true: {record['name']}: {', '.join(bad)}")
+    takes, shots = len(plan.of_kind("record")), len(plan.of_kind("render"))
+    true = (
+        len(plan.of_kind("verify"))
+        - len(false)
+        - sum(t.kind == "verify" and t.id in {*outcome.errors, *outcome.held} for t in plan.tasks)
+    )
+    console.print(
+        f"{takes} takes, {shots} shots, {frames} frames; {true} of {shots} shots verified; {time.perf_counter() - started:.0f} s",
+        highlight=False,
+    )
+    for task in plan.of_kind("pack"):
+        if task.id in outcome.answers:
+            console.print(f"dataset: {task.out}", highlight=False)
+    console.print(f"report:  {out / 'report' / 'index.html'}", highlight=False)
+    if outcome.errors or false:
+        raise typer.Exit(1)
+
+
+@app.command()
+def make(
+    recipe: Annotated[Path, typer.Argument(help="A recipe file.")],
+    out: Annotated[Path | None, typer.Option("-o", "--out", help="The run's folder; runs/NAME unless given.")] = None,
+    pack: PackOption = [],
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, max=256, help="Tasks at once; one a core unless given.")
+    ] = None,
+) -> None:
+    """Make all that a recipe says. Run it again and it goes on where it stopped."""
+    from worldwright.factory.recipe import load_recipe
+
+    loaded = load_recipe(recipe)
+    _make(loaded, recipe.parent, out or Path("runs") / loaded.name, _packs(pack), jobs)
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option("-o", "--out", help="The run's folder.")] = Path("runs/demo"),
+    jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, max=256)] = None,
+) -> None:
+    """Make the demo: three worlds, three policies, two cameras, verified, packed, with a report."""
+    from worldwright.factory.recipe import demo_recipe
+
+    _make(demo_recipe(), Path.cwd(), out, {}, jobs)
+
+
+def _fail(line: str, status: int) -> NoReturn:
+    errors.print(line)
+    sys.stdout.flush()
+    sys.exit(status)
+
+
+def main() -> NoReturn:
+    """Run the command. Every user error is one line and exit status 2; a check that does not hold is 1; Ctrl-C is 130."""
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        status = app(standalone_mode=False)
+    except WorldwrightError as error:
+        _fail(f"error: {error.line()}", 2)
+    except (KeyboardInterrupt, click.exceptions.Abort):
+        _fail("stopped: what was finished is kept; run the same command again to go on", 130)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except BrokenPipeError:
+        # The reader of our output has gone (``| head``).
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.exit(141)
+    except OSError as error:
+        name = str(error.filename or "")
+        fix = "free some space and run the same command again" if error.errno == errno.ENOSPC else ""
+        _fail(f"error: {WorldwrightError(error.strerror or str(error), where=name, fix=fix).line()}", 2)
+    except MemoryError:
+        _fail("error: out of memory; use a smaller preset or fewer --jobs", 2)
+    except Exception as error:
+        if os.environ.get("WORLDWRIGHT_DEBUG"):
+            raise
+        _fail(
+            f"error: internal: {type(error).__name__}: {' '.join(str(error).split())}; set WORLDWRIGHT_DEBUG=1 for where, and report it",
+            3,
+        )
+    sys.exit(status if isinstance(status, int) else 0)

@@ -1,0 +1,156 @@
+"""Runs a plan on this machine: as many tasks at once as there are slots, each in a process of its own, going on where it stopped."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from worldwright.errors import WorldwrightError
+from worldwright.factory.child import Child
+from worldwright.factory.plan import Plan, Task
+from worldwright.outputs import write_text
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """What a run tells its watcher: ``what`` in {"start", "progress", "done", "kept", "failed", "held"}."""
+
+    task: Task
+    what: str
+    done: int = 0
+    total: int = 0
+    message: str = ""
+
+
+Watcher = Callable[[Happening], None]
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of a plan: answers by task id, errors by task id, and what could not be tried because something it needs failed."""
+
+    answers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    errors: dict[str, str] = field(default_factory=dict)
+    held: list[str] = field(default_factory=list)
+    wall_s: float = 0.0
+
+
+def default_slots() -> int:
+    """One task a core."""
+    return max(1, len(os.sched_getaffinity(0)))
+
+
+def finished(plan: Plan, task: Task) -> dict[str, Any] | None:
+    """The kept answer of a task that was made before and whose output is still there, or None."""
+    path = plan.record_path(task)
+    if not (path.is_file() and task.has_output()):
+        return None
+    try:
+        record = json.loads(path.read_text())
+    except ValueError:
+        return None
+    # A dataset that was packed while some shots were missing is packed again when they may be there.
+    return record if record.get("id") == task.id and not record.get("partial") else None
+
+
+@contextmanager
+def only_one(folder: Path) -> Iterator[None]:
+    """Refuse a second run in the same folder; the lock goes with the process, however that ends."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise WorldwrightError(
+                "another run is at work in this folder", where=str(folder), fix="wait for it, or name another folder"
+            ) from None
+        yield
+
+
+def run_plan(plan: Plan, watch: Watcher, *, slots: int | None = None) -> Outcome:
+    """Run what is not made yet. A failed task does not stop the others; Ctrl-C stops all children and raises KeyboardInterrupt."""
+    slots = slots or default_slots()
+    threads = max(1, default_slots() // slots)
+    outcome = Outcome()
+    started = time.perf_counter()
+    waiting: list[Task] = []
+    for task in plan.tasks:
+        record = finished(plan, task)
+        if record is not None:
+            outcome.answers[task.id] = record
+            watch(Happening(task, "kept"))
+        else:
+            waiting.append(task)
+    ended: queue.SimpleQueue[tuple[Task, dict[str, Any] | None, str]] = queue.SimpleQueue()
+    running: dict[str, Child] = {}
+
+    def work(task: Task, child: Child) -> None:
+        try:
+            answer = child.run(lambda done, total: watch(Happening(task, "progress", done, total)))
+            ended.put((task, answer, ""))
+        except WorldwrightError as error:
+            ended.put((task, None, error.line()))
+
+    try:
+        while waiting or running:
+            _hold(waiting, outcome, watch)
+            for task in [t for t in waiting if all(need in outcome.answers for need in _needs(t, outcome))]:
+                if len(running) >= slots:
+                    break
+                waiting.remove(task)
+                watch(Happening(task, "start"))
+                task.out.parent.mkdir(parents=True, exist_ok=True)
+                running[task.id] = child = Child(task.kind, _args(task, outcome), threads=threads)
+                threading.Thread(target=work, args=(task, child), daemon=True).start()
+            if not running:
+                continue
+            task, answer, error = ended.get()
+            del running[task.id]
+            if answer is None:
+                outcome.errors[task.id] = error
+                watch(Happening(task, "failed", message=error))
+                continue
+            record = {"id": task.id, "kind": task.kind, "name": task.name, "out": str(task.out.relative_to(plan.folder)), **answer}
+            record["partial"] = task.kind == "pack" and len(_args(task, outcome)["shots"]) < len(task.args["shots"])
+            write_text(plan.record_path(task), json.dumps(record, indent=1))
+            outcome.answers[task.id] = record
+            watch(Happening(task, "done"))
+    except BaseException:
+        for child in running.values():
+            child.stop()
+        raise
+    outcome.wall_s = time.perf_counter() - started
+    return outcome
+
+
+def _needs(task: Task, outcome: Outcome) -> list[str]:
+    # A dataset is packed from the shots that are there and true: it waits for the others but does not fall with them.
+    if task.kind == "pack":
+        return [need for need in task.needs if need not in outcome.errors and need not in outcome.held]
+    return list(task.needs)
+
+
+def _args(task: Task, outcome: Outcome) -> Mapping[str, Any]:
+    if task.kind != "pack":
+        return task.args
+    true = {record["out"] for record in outcome.answers.values() if record["kind"] == "verify" and record["result"]["passed"]}
+    verdicts = {shot: file for shot, file in task.args["verdicts"].items() if any(file.endswith(out) for out in true)}
+    return {**task.args, "shots": [shot for shot in task.args["shots"] if shot in verdicts], "verdicts": verdicts}
+
+
+def _hold(waiting: list[Task], outcome: Outcome, watch: Watcher) -> None:
+    for task in list(waiting):
+        lost = [need for need in task.needs if need in outcome.errors or need in outcome.held]
+        if lost and (task.kind != "pack" or len(lost) == len(task.needs)):
+            waiting.remove(task)
+            outcome.held.append(task.id)
+            watch(Happening(task, "held"))

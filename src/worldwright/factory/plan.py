@@ -1,0 +1,144 @@
+"""From a recipe to tasks. Planning twice gives the same tasks; a changed parameter changes only the ids of what depends on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from worldwright import __version__
+from worldwright.factory.recipe import Recipe, RecipeWorld
+from worldwright.ids import content_id
+from worldwright.outputs import is_done
+from worldwright.world.files import load_world, save_world, world_hash
+from worldwright.world.generators import generate
+from worldwright.world.spec import World
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One thing to make. ``id`` is the content id of all that it is made from; ``out`` exists when it was made."""
+
+    id: str
+    kind: str
+    name: str
+    needs: tuple[str, ...]
+    args: Mapping[str, Any]
+    out: Path
+
+    def has_output(self) -> bool:
+        """True when the output is there and whole."""
+        return is_done(self.out) if self.kind in ("render", "pack") else self.out.is_file()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All tasks in an order in which each comes after what it needs."""
+
+    recipe: Recipe
+    folder: Path
+    packs: Mapping[str, Path]
+    tasks: tuple[Task, ...]
+
+    def of_kind(self, kind: str) -> list[Task]:
+        """The tasks of one kind, in order."""
+        return [task for task in self.tasks if task.kind == kind]
+
+    def record_path(self, task: Task) -> Path:
+        """Where the answer of a finished task is kept."""
+        return self.folder / "tasks" / f"{task.id}.json"
+
+
+def _world(source: RecipeWorld, recipe_folder: Path) -> World:
+    if source.file is not None:
+        return load_world(recipe_folder / source.file)
+    assert source.family is not None
+    return generate(source.family, source.seed, source.params)
+
+
+def _task(
+    kind: str, name: str, needs: tuple[Task, ...], args: dict[str, Any], folder: Path, suffix: str, place: str | None = None
+) -> Task:
+    # Paths are no part of an id: the run folder may be moved, and packs lie elsewhere on another machine.
+    inputs = {
+        key: value for key, value in args.items() if key not in ("packs", "world", "take", "path", "shots", "verdicts", "out")
+    }
+    ident = content_id({"kind": kind, "name": name, "needs": [need.id for need in needs], "args": inputs, "version": __version__})
+    out = folder / (place or f"{kind}/{name}-{ident[:8]}{suffix}")
+    return Task(ident, kind, name, tuple(need.id for need in needs), args | {"out": str(out)}, out)
+
+
+def make_plan(recipe: Recipe, recipe_folder: Path, folder: Path, packs: Mapping[str, Path]) -> Plan:
+    """Generate the worlds (they are small) into ``folder``/worlds and plan everything that follows from them."""
+    pack_paths = {name: str(path.resolve()) for name, path in packs.items()}
+    made: dict[int, tuple[World, Path, str]] = {}
+    (folder / "worlds").mkdir(parents=True, exist_ok=True)
+    for source in recipe.worlds:
+        world = _world(source, recipe_folder)
+        digest = world_hash(world)
+        path = folder / "worlds" / f"{world.name}-{digest[:8]}.yaml"
+        if not path.exists():
+            save_world(world, path)
+        made[id(source)] = (world, path, digest)
+
+    tasks: list[Task] = []
+    verdicts: dict[str, str] = {}
+    shots: list[Task] = []
+    checks: list[Task] = []
+    for source, policy in recipe.pairs():
+        world, path, digest = made[id(source)]
+        used = {name: pack_paths[name] for name in sorted(world.packs) if name in pack_paths}
+        base = f"{world.name}-{policy.policy}-{policy.seed}"
+        record = _task(
+            "record",
+            base,
+            (),
+            {
+                "world": str(path),
+                "world_hash": digest,
+                "packs": used,
+                "policy": policy.policy,
+                "policy_params": policy.params,
+                "seconds": policy.seconds,
+                "seed": policy.seed,
+                "engine": recipe.engine,
+                "tick_rate": recipe.tick_rate,
+                "frame_rate": recipe.frame_rate,
+                "sample_rate": recipe.sample_rate,
+            },
+            folder,
+            ".mcap",
+        )
+        tasks.append(record)
+        for camera in recipe.cameras:
+            for preset in recipe.presets:
+                blur = "-blur" if preset.motion_blur else ""
+                fps = f"-{preset.fps}fps" if preset.fps else ""
+                name = f"{base}-{''.join(c if c.isalnum() else '_' for c in camera)}-{preset.size}{fps}{blur}"
+                render = _task(
+                    "render",
+                    name,
+                    (record,),
+                    {
+                        "take": str(record.out),
+                        "packs": used,
+                        "camera": camera,
+                        "preset": preset.size,
+                        "fps": preset.fps,
+                        "motion_blur": preset.motion_blur,
+                        "renderer": recipe.renderer,
+                    },
+                    folder,
+                    "",
+                )
+                verify = _task("verify", name, (render,), {"path": str(render.out), "packs": used}, folder, ".json")
+                verdicts[str(render.out)] = str(verify.out)
+                tasks += [render, verify]
+                shots.append(render)
+                checks.append(verify)
+    for k, tier in enumerate(recipe.dataset.tiers):
+        args = {"shots": [str(shot.out) for shot in shots], "verdicts": verdicts, "tier": tier, "name": recipe.dataset.name}
+        place = "dataset" if k == 0 else f"dataset-{tier}"
+        tasks.append(_task("pack", f"{recipe.dataset.name}-{tier}", tuple(checks), args, folder, "", place))
+    return Plan(recipe, folder, packs, tuple(tasks))

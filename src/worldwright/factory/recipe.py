@@ -1,0 +1,138 @@
+"""The recipe: the YAML file that says what to make: worlds x policies x cameras x presets, and what to do with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import Field, ValidationError, model_validator
+
+from worldwright.errors import WorldwrightError
+from worldwright.world.files import explain, read_document
+from worldwright.world.spec import InsidePath, Name, Strict
+
+Seed = Annotated[int, Field(ge=0, le=2**31 - 1)]
+
+
+class RecipeWorld(Strict):
+    """A world from a built-in family or from a file beside the recipe."""
+
+    family: Name | None = None
+    file: InsidePath | None = None
+    seed: Seed = 0
+    params: dict[str, Any] = {}
+
+    @model_validator(mode="after")
+    def _one_source(self) -> RecipeWorld:
+        if (self.family is None) == (self.file is None):
+            raise ValueError("give either family or file")
+        if self.file is not None and (self.params or self.seed):
+            raise ValueError("a world from a file has no seed and no params")
+        return self
+
+
+class RecipePolicy(Strict):
+    """Who plays, for how long, from which seed."""
+
+    policy: Name
+    seconds: Annotated[float, Field(gt=0, le=36_000)] = 10.0
+    seed: Seed = 0
+    params: dict[str, Any] = {}
+
+
+class RecipePreset(Strict):
+    """Size (``360p``, ``128x72``), frame rate (the take's own unless named) and motion blur of the shots."""
+
+    size: Annotated[str, Field(pattern=r"^(\d{2,4}p|\d{2,4}x\d{2,4})$")] = "360p"
+    fps: Literal[24, 30, 60] | None = None
+    motion_blur: bool = False
+
+
+class RecipeDataset(Strict):
+    """How shots are packed. ``tiers`` are folders of the dataset's name: the first is ``dataset``, others ``dataset-TIER``."""
+
+    name: Name = "dataset"
+    tiers: Annotated[list[Literal["master", "compact"]], Field(min_length=1, max_length=2)] = ["master"]
+
+
+class Recipe(Strict):
+    """The whole document. ``pair``: ``all`` makes every world with every policy; ``zip`` the first with the first, and so on."""
+
+    format: Literal["worldwright.recipe/1"] = "worldwright.recipe/1"
+    name: Name
+    packs: dict[Name, str] = {}
+    """Pack name to a folder, relative to the recipe's; ``--pack name=folder`` overrides."""
+    worlds: Annotated[list[RecipeWorld], Field(min_length=1, max_length=10_000)]
+    policies: Annotated[list[RecipePolicy], Field(min_length=1, max_length=1_000)]
+    pair: Literal["all", "zip"] = "all"
+    cameras: Annotated[list[str], Field(min_length=1, max_length=64)] = ["third"]
+    presets: Annotated[list[RecipePreset], Field(min_length=1, max_length=64)] = [RecipePreset()]
+    tick_rate: Annotated[int, Field(ge=60, le=2_000)] = 240
+    sample_rate: Annotated[int, Field(ge=24, le=2_000)] = 120
+    frame_rate: Literal[24, 30, 60] = 24
+    engine: Name = "panda"
+    renderer: Name = "raster"
+    dataset: RecipeDataset = RecipeDataset()
+
+    @model_validator(mode="after")
+    def _pairs(self) -> Recipe:
+        if self.pair == "zip" and len(self.worlds) != len(self.policies):
+            raise ValueError(f"pair is zip, and there are {len(self.worlds)} worlds and {len(self.policies)} policies")
+        return self
+
+    def pairs(self) -> list[tuple[RecipeWorld, RecipePolicy]]:
+        """Every world with the policy that plays it, one take each."""
+        if self.pair == "zip":
+            return list(zip(self.worlds, self.policies, strict=True))
+        return [(world, policy) for world in self.worlds for policy in self.policies]
+
+
+DEMO = """
+format: worldwright.recipe/1
+name: demo
+worlds:
+  - {family: courtyard, seed: 3}
+  - {family: rooms, seed: 5}
+  - {family: playground, seed: 2}
+policies:
+  - {policy: explore, seconds: 7, seed: 1}
+  - {policy: loop, seconds: 7, seed: 2}
+  - {policy: grammar, seconds: 7, seed: 3}
+pair: zip
+cameras: [third, first]
+presets:
+  - {size: 360p}
+dataset: {name: worldwright-demo, tiers: [master]}
+"""
+"""What ``worldwright demo`` makes."""
+
+
+def parse_recipe(document: Mapping[str, Any], where: str) -> Recipe:
+    """A recipe from a parsed document, or one line that says what is wrong."""
+    try:
+        return Recipe.model_validate(document)
+    except ValidationError as error:
+        raise explain(error, document, where, Recipe) from None
+
+
+def demo_recipe() -> Recipe:
+    """The embedded recipe."""
+    return parse_recipe(yaml.safe_load(DEMO), "the demo's recipe")
+
+
+def load_recipe(path: Path) -> Recipe:
+    """Read a recipe file."""
+    return parse_recipe(read_document(path), str(path))
+
+
+def recipe_packs(recipe: Recipe, folder: Path, given: Mapping[str, Path]) -> dict[str, Path]:
+    """Pack name to folder: what the user gave, else what the recipe says, relative to the recipe's folder."""
+    packs = {name: (folder / text) for name, text in recipe.packs.items()} | dict(given)
+    for name, path in packs.items():
+        if not path.is_dir():
+            raise WorldwrightError(
+                f"pack {name!r}: no such folder {str(path)!r}", where=recipe.name, fix=f"say --pack {name}=FOLDER"
+            )
+    return packs
