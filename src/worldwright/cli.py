@@ -332,6 +332,7 @@ def _make(recipe: Any, recipe_folder: Path, out: Path, packs: dict[str, Path], j
             "format": "worldwright.run/1",
             "name": recipe.name,
             "recipe": recipe.model_dump(mode="json"),
+            "packs": {name: str(path.resolve()) for name, path in plan.packs.items()},
             "tasks": [task.id for task in plan.tasks],
             "errors": outcome.errors,
             "held": outcome.held,

@@ -119,7 +119,14 @@ def run_plan(plan: Plan, watch: Watcher, *, slots: int | None = None) -> Outcome
                 outcome.errors[task.id] = error
                 watch(Happening(task, "failed", message=error))
                 continue
-            record = {"id": task.id, "kind": task.kind, "name": task.name, "out": str(task.out.relative_to(plan.folder)), **answer}
+            record = {
+                "id": task.id,
+                "kind": task.kind,
+                "name": task.name,
+                "needs": list(task.needs),
+                "out": str(task.out.relative_to(plan.folder)),
+                **answer,
+            }
             record["partial"] = task.kind == "pack" and len(_args(task, outcome)["shots"]) < len(task.args["shots"])
             write_text(plan.record_path(task), json.dumps(record, indent=1))
             outcome.answers[task.id] = record
