@@ -1,0 +1,235 @@
+"""Samples between the engine's arrays and bytes.
+
+Repeated numbers go straight from numpy into protobuf's wire format (a packed field is a tag, a length and the little-endian numbers;
+serialised messages may be concatenated), because filling repeated fields from Python costs ten times as much as everything else.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from google.protobuf.message import DecodeError
+from numpy.typing import NDArray
+
+from worldwright.engine.protocol import CharacterState, State
+from worldwright.errors import WorldwrightError
+from worldwright.take import take_pb2 as pb
+from worldwright.take.model import F32, TakeHeader
+from worldwright.take.schema import DamageError
+
+BODY_FLOATS = 13
+"""Position, quaternion, linear and angular velocity."""
+BONE_FLOATS = 8
+UNIT_TOLERANCE = 1e-3
+MAX_CONTACTS = 1_000_000
+MAX_TEXT = 256
+FLAG_MASK = 0xFFFF
+
+_FIELD = {field.name: field.number for field in pb.Sample.DESCRIPTOR.fields}
+_BONES = pb.CharacterSample.DESCRIPTOR.fields_by_name["bones"].number
+
+
+def _varint(value: int) -> bytes:
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def _bytes_field(number: int, data: bytes) -> bytes:
+    """A length-delimited field of the wire format; nothing when empty, as proto3 writes it."""
+    return _varint(number << 3 | 2) + _varint(len(data)) + data if data else b""
+
+
+def camera_row(c2w: NDArray[np.float64]) -> tuple[float, ...]:
+    """x y z, w x y z of a c2w, as ``transforms.matrix_to_quat`` gives it, without numpy's cost for single matrices."""
+    (a, b, c, x), (d, e, f, y), (g, h, i, z) = c2w[:3].tolist()
+    four = (1 + a + e + i, 1 + a - e - i, 1 - a + e - i, 1 - a - e + i)
+    best = four.index(max(four))
+    if best == 0:
+        q = (four[0], h - f, c - g, d - b)
+    elif best == 1:
+        q = (h - f, four[1], d + b, c + g)
+    elif best == 2:
+        q = (c - g, d + b, four[2], f + h)
+    else:
+        q = (d - b, c + g, h + f, four[3])
+    n = math.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
+    if q[0] < 0:
+        n = -n
+    return (x, y, z, q[0] / n, q[1] / n, q[2] / n, q[3] / n)
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A sample as written. ``cameras`` are 7 numbers a rig; ``track`` is what frames are derived from: x y z yaw pitch of the played
+    character, rounded to float32 as it is in the file."""
+
+    data: bytes
+    cameras: tuple[float, ...]
+    track: tuple[float, float, float, float, float]
+    flags: int
+
+
+class SampleEncoder:
+    """Turns states into sample messages, leaving out the bodies that are bit for bit as in the last sample; all are written every
+    ``keyframe_ticks`` so that a reader need never look back further."""
+
+    def __init__(self, header: TakeHeader, keyframe_ticks: int) -> None:
+        self.header = header
+        self.keyframe_ticks = keyframe_ticks
+        self._bodies = np.zeros((len(header.body_ids), BODY_FLOATS), dtype="<f4")
+        self._last = self._bodies.copy()
+
+    def encode(self, state: State) -> Encoded:
+        """The bytes of a state. Raises WorldwrightError when the engine's state is not finite or does not fit the header."""
+        header, bodies = self.header, self._bodies
+        if len(state.positions) != len(header.body_ids) or tuple(c.id for c in state.characters) != header.character_ids:
+            raise WorldwrightError(f"tick {state.tick}: the engine's state does not have the bodies and characters of the header")
+        if len(bodies):
+            bodies[:, 0:3], bodies[:, 3:7] = state.positions, state.rotations
+            bodies[:, 7:10], bodies[:, 10:13] = state.linear, state.angular
+            if not math.isfinite(float(bodies.sum(dtype=np.float64))):
+                self._name_the_body_that_is_not_finite(state.tick)
+        if state.tick % self.keyframe_ticks == 0:
+            changed = np.arange(len(bodies))
+            rows = bodies
+        else:
+            changed = np.flatnonzero((bodies.view("<u4") != self._last.view("<u4")).any(axis=1))
+            rows = bodies if len(changed) == len(bodies) else bodies[changed]
+        cameras: list[float] = []
+        for rig in header.rigs:
+            cameras += camera_row(state.cameras[rig])
+        played = state.characters[0]
+        track = struct.unpack("<5f", struct.pack("<5f", *played.position, played.yaw, played.pitch))
+        if not all(map(math.isfinite, (*track, *cameras))):
+            raise WorldwrightError(f"tick {state.tick}: the character or its camera is at no finite place", where=header.engine)
+        head = pb.Sample(tick=state.tick, t_ns=header.t_ns(state.tick), changed=changed.tolist()).SerializeToString()
+        data = b"".join(
+            (
+                head,
+                _bytes_field(_FIELD["poses"], rows[:, :7].tobytes()),
+                _bytes_field(_FIELD["velocities"], rows[:, 7:].tobytes()),
+                *(
+                    _bytes_field(_FIELD["characters"], self._character(c, n))
+                    for c, n in zip(state.characters, header.joint_counts, strict=True)
+                ),
+                pb.Sample(contacts=state.contacts.ravel().tolist()).SerializeToString() if len(state.contacts) else b"",
+                _bytes_field(_FIELD["cameras"], struct.pack(f"<{len(cameras)}d", *cameras)),
+            )
+        )
+        self._bodies, self._last = self._last, bodies
+        return Encoded(data, tuple(cameras), track, int(played.flags))
+
+    def _name_the_body_that_is_not_finite(self, tick: int) -> None:
+        for row, body_id in zip(self._bodies, self.header.body_ids, strict=True):
+            if not np.isfinite(row).all():
+                name = self.header.world.entities[body_id - 1].name
+                raise WorldwrightError(f"tick {tick}: the pose of entity {name!r} is not finite: {row.tolist()}", where="engine")
+
+    @staticmethod
+    def _character(c: CharacterState, joints: int) -> bytes:
+        if c.bones.shape != (joints, BONE_FLOATS):
+            raise WorldwrightError(f"character {c.id} has bones {c.bones.shape}, the header says {(joints, BONE_FLOATS)}")
+        head = pb.CharacterSample(
+            id=c.id,
+            position=c.position,
+            yaw=c.yaw,
+            pitch=c.pitch,
+            velocity=c.velocity,
+            flags=int(c.flags),
+            clip=c.clip,
+            clip_time=c.clip_time,
+            ground=c.ground,
+        )
+        return head.SerializeToString() + _bytes_field(_BONES, np.asarray(c.bones, dtype="<f4").tobytes())
+
+
+def _numbers(values: Any, count: int, what: str) -> NDArray[Any]:
+    """A repeated field as an array, refused when its length or a value cannot be."""
+    if len(values) != count:
+        raise DamageError(f"{what} has {len(values)} numbers, not {count}")
+    array = np.array(values)
+    if count and not math.isfinite(float(np.add.reduce(array, dtype=np.float64))):
+        raise DamageError(f"{what} is not finite")
+    return array
+
+
+def _unit(quaternions: NDArray[Any], what: str) -> None:
+    norms = np.einsum("ij,ij->i", quaternions, quaternions)
+    if len(norms) and not (abs(norms - 1.0) < 2 * UNIT_TOLERANCE).all():
+        raise DamageError(f"{what} holds a quaternion that is not of unit length")
+
+
+class SampleDecoder:
+    """Parses and checks the samples of one take."""
+
+    def __init__(self, header: TakeHeader) -> None:
+        self.header = header
+        self._max_entity = header.character_ids[-1]
+
+    def parse(self, data: bytes) -> Any:
+        """The message, unchecked but for its framing."""
+        try:
+            return pb.Sample.FromString(data)
+        except DecodeError as error:
+            raise DamageError("an unreadable sample") from error
+
+    def check(self, data: bytes, tick: int) -> Any:
+        """The message of the sample that must be that of ``tick``, every length, id and number checked. Raises DamageError."""
+        sample, header = self.parse(data), self.header
+        at = f"the sample of tick {tick}"
+        if sample.tick != tick:
+            raise DamageError(f"a sample of tick {sample.tick} stands where {at} should")
+        if sample.t_ns != header.t_ns(tick):
+            raise DamageError(f"{at}: t_ns is {sample.t_ns}, not {header.t_ns(tick)}")
+        bodies, changed = len(header.body_ids), len(sample.changed)
+        if changed:
+            order = np.array(sample.changed)
+            if changed > bodies or order[-1] >= bodies or (np.diff(order.astype(np.int64)) <= 0).any():
+                raise DamageError(f"{at}: changed bodies are not ascending indices below {bodies}")
+        if tick == 0 and changed != bodies:
+            raise DamageError(f"{at} must have all {bodies} bodies and has {changed}")
+        _unit(_numbers(sample.poses, 7 * changed, f"{at}: poses").reshape(-1, 7)[:, 3:], f"{at}: poses")
+        _numbers(sample.velocities, 6 * changed, f"{at}: velocities")
+        if len(sample.characters) != len(header.character_ids):
+            raise DamageError(f"{at} has {len(sample.characters)} characters, not {len(header.character_ids)}")
+        for character, expected, joints in zip(sample.characters, header.character_ids, header.joint_counts, strict=True):
+            self._check_character(character, expected, joints, f"{at}: character {expected}")
+        contacts = len(sample.contacts)
+        if contacts:
+            if contacts % 2 or contacts > MAX_CONTACTS:
+                raise DamageError(f"{at}: {contacts} numbers are no contacts")
+            pairs = np.array(sample.contacts).reshape(-1, 2)
+            if pairs[:, 0].min() < 1 or pairs.max() > self._max_entity or (pairs[:, 0] > pairs[:, 1]).any():
+                raise DamageError(f"{at}: contacts name entities that are not there")
+        cameras = _numbers(sample.cameras, 7 * len(header.rigs), f"{at}: cameras").reshape(-1, 7)
+        _unit(cameras[:, 3:], f"{at}: cameras")
+        return sample
+
+    def _check_character(self, c: Any, expected: int, joints: int, at: str) -> None:
+        if c.id != expected:
+            raise DamageError(f"{at}: id is {c.id}")
+        _numbers(c.position, 3, f"{at}: position")
+        _numbers(c.velocity, 3, f"{at}: velocity")
+        if not (math.isfinite(c.yaw) and math.isfinite(c.pitch) and math.isfinite(c.clip_time)):
+            raise DamageError(f"{at}: yaw, pitch or clip_time is not finite")
+        if c.ground > self._max_entity or c.flags > FLAG_MASK or len(c.clip) > MAX_TEXT:
+            raise DamageError(f"{at}: ground {c.ground}, flags {c.flags} or clip {c.clip[:32]!r} cannot be")
+        bones = _numbers(c.bones, BONE_FLOATS * joints, f"{at}: bones").reshape(-1, BONE_FLOATS)
+        _unit(bones[:, 3:7], f"{at}: bones")
+
+    def apply(self, sample: Any, bodies: F32) -> None:
+        """Write a sample's changed bodies into the running table [B, 13]."""
+        count = len(sample.changed)
+        if not count:
+            return
+        rows: Any = slice(None) if count == len(bodies) else np.array(sample.changed)
+        bodies[rows, :7] = np.array(sample.poses).reshape(-1, 7)
+        bodies[rows, 7:] = np.array(sample.velocities).reshape(-1, 6)

@@ -1,0 +1,218 @@
+"""Writes a take: an MCAP file that appears under its name only when it is whole."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from mcap.writer import CompressionType, Writer
+
+from worldwright.controls import Control
+from worldwright.engine.protocol import Event, State
+from worldwright.errors import WorldwrightError
+from worldwright.take import take_pb2 as pb
+from worldwright.take.codec import MAX_TEXT, Encoded, SampleEncoder
+from worldwright.take.frames import Change, effective_row, issued_row
+from worldwright.take.model import TakeHeader
+from worldwright.take.schema import LIBRARY, MAX_SECONDS, MESSAGES, DamageError, check_header, descriptor_set, header_bytes
+
+CHUNK_BYTES = 256 * 1024
+KEYFRAME_SECONDS = 1
+"""All bodies are written this often, moved or not: seeking decodes at most this much."""
+
+
+def part_path(path: Path) -> Path:
+    """Where a take is written before it is whole."""
+    return path.with_name(f".{path.name}.part")
+
+
+class TakeWriter:
+    """One recording. Call ``input`` for every tick (or for those in which something changes), ``sample`` at every sample tick from 0
+    on, ``frame`` where a frame begins (to name the intent), ``close`` at the end. Rows a frame are derived here, by the same function
+    that the reader uses. As a context manager it closes on success; on an exception what was recorded stays as ``.NAME.part``.
+
+    Args:
+        path: the file to make; its folder is made when missing.
+        header: what is recorded.
+    """
+
+    def __init__(self, path: Path, header: TakeHeader) -> None:
+        try:
+            check_header(header)
+        except DamageError as error:
+            raise WorldwrightError(str(error), where=str(path)) from error
+        self.path, self.part, self.header = path, part_path(path), header
+        self.samples = self.frames = 0
+        self.last_tick = -1
+        self._digest = hashlib.blake2b(digest_size=16)
+        self._encoder = SampleEncoder(
+            header, max(1, header.tick_rate * KEYFRAME_SECONDS // header.sample_ticks) * header.sample_ticks
+        )
+        self._changes: list[Change] = []
+        self._keys = self._frame_keys = 0
+        self._input_tick = self._event_tick = -1
+        self._intent = ""
+        self._flags = 0
+        self._start: Encoded | None = None
+        data = header_bytes(header)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = self.part.open("wb")
+        try:
+            self._mcap = Writer(
+                self._file, chunk_size=CHUNK_BYTES, compression=CompressionType.ZSTD, enable_crcs=True, enable_data_crcs=True
+            )
+            self._mcap.start(profile="protobuf", library=LIBRARY)
+            self._channels = {
+                topic: self._mcap.register_channel(
+                    topic, "protobuf", self._mcap.register_schema(message.DESCRIPTOR.full_name, "protobuf", descriptor_set(topic))
+                )
+                for topic, message in MESSAGES.items()
+            }
+            self._put("/header", 0, data)
+            self._mcap.flush()  # type: ignore[no-untyped-call]
+        except BaseException:
+            self.abort()
+            raise
+
+    def _put(self, topic: str, tick: int, data: bytes, sequence: int = 0) -> None:
+        t_ns = self.header.t_ns(tick)
+        self._mcap.add_message(self._channels[topic], t_ns, data, t_ns, sequence)
+
+    def input(self, tick: int, control: Control) -> None:
+        """The controls of the step from ``tick`` to ``tick + 1``. Written when the keys changed or the mouse moved."""
+        if control.keys == self._keys and not control.mouse_dx and not control.mouse_dy:
+            return
+        if tick <= self._input_tick or tick < self.last_tick:
+            raise WorldwrightError(
+                f"input of tick {tick} after that of tick {max(self._input_tick, self.last_tick)}", where=str(self.path)
+            )
+        before, self._keys, self._input_tick = self._keys, control.keys, tick
+        message = pb.Input(
+            tick=tick,
+            t_ns=self.header.t_ns(tick),
+            keys=control.keys,
+            pressed=control.keys & ~before,
+            released=before & ~control.keys,
+            mouse_dx=control.mouse_dx,
+            mouse_dy=control.mouse_dy,
+        )
+        self._changes.append(Change(tick, control.keys, control.mouse_dx, control.mouse_dy))
+        self._put("/input", tick, message.SerializeToString())
+
+    def event(self, event: Event) -> None:
+        """Something that happened; ``sample`` writes a state's events itself."""
+        if event.tick < self._event_tick:
+            raise WorldwrightError(f"event of tick {event.tick} after one of tick {self._event_tick}", where=str(self.path))
+        self._event_tick = event.tick
+        message = pb.Event(
+            tick=event.tick,
+            t_ns=self.header.t_ns(event.tick),
+            kind=event.kind,
+            entity=event.entity,
+            other=event.other,
+            value=event.value,
+        )
+        self._put("/event", event.tick, message.SerializeToString())
+
+    def frame(self, intent: str) -> None:
+        """What the policy is about in the frame that begins at the last sample (or at tick 0)."""
+        self._intent = intent[:MAX_TEXT]
+
+    def sample(self, state: State) -> None:
+        """The state at the next sample tick, and the events since the last one. At a frame's end its row is written too."""
+        tick, header = state.tick, self.header
+        if tick != self.samples * header.sample_ticks:
+            raise WorldwrightError(
+                f"sample of tick {tick} where that of {self.samples * header.sample_ticks} is due", where=str(self.path)
+            )
+        if tick > MAX_SECONDS * header.tick_rate:
+            raise WorldwrightError(f"a take is at most {MAX_SECONDS} s long", where=str(self.path), fix="record several")
+        for event in state.events:
+            self.event(event)
+        encoded = self._encoder.encode(state)
+        self._digest.update(encoded.data)
+        self._put("/sample", tick, encoded.data, self.samples)
+        self.samples += 1
+        self.last_tick = tick
+        self._flags |= encoded.flags
+        if tick % header.frame_ticks == 0:
+            if self._start is not None:
+                self._write_frame(self._start, encoded)
+            self._start, self._flags, self._intent = encoded, 0, ""
+
+    def _write_frame(self, start: Encoded, end: Encoded) -> None:
+        tick, length = self.frames * self.header.frame_ticks, self.header.frame_ticks
+        inside = [c for c in self._changes if c.tick < tick + length]
+        message = pb.Frame(
+            frame=self.frames,
+            tick=tick,
+            t_ns=self.header.t_ns(tick),
+            issued=issued_row(tick, length, self._frame_keys, inside),
+            effective=effective_row(start.track, end.track),
+            flags=self._flags,
+            intent=self._intent,
+            cameras=start.cameras,
+        )
+        self._put("/frame", tick, message.SerializeToString(), self.frames)
+        if inside:
+            self._frame_keys = inside[-1].keys
+        self._changes = self._changes[len(inside) :]
+        self.frames += 1
+        if tick % (KEYFRAME_SECONDS * self.header.tick_rate) == 0:
+            self._file.flush()  # so that a killed recording leaves the chunks that are closed
+
+    @property
+    def state_hash(self) -> str:
+        """BLAKE2b-128 over the bytes of the samples so far."""
+        return self._digest.hexdigest()
+
+    def close(self) -> None:
+        """Seal the file and give it its name. The take must end on a frame."""
+        if self._file.closed:
+            return
+        if self.last_tick < 0 or self.last_tick % self.header.frame_ticks:
+            raise WorldwrightError(f"the last sample, tick {self.last_tick}, is not on a frame", where=str(self.path))
+        end = pb.End(
+            tick=self.last_tick,
+            t_ns=self.header.t_ns(self.last_tick),
+            frames=self.frames,
+            samples=self.samples,
+            state_hash=self.state_hash,
+        )
+        self._put("/end", self.last_tick, end.SerializeToString())
+        self._mcap.finish()  # type: ignore[no-untyped-call]
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+        self.part.replace(self.path)
+
+    def abort(self) -> Path | None:
+        """Give up: what was recorded stays as ``.NAME.part`` when it holds a sample, and its path is returned."""
+        if not self._file.closed:
+            # A full disk refuses the last chunk: what is on it already stays readable, so the refusal is no news here.
+            with contextlib.suppress(OSError):
+                if self.samples:
+                    self._mcap.flush()  # type: ignore[no-untyped-call]
+            with contextlib.suppress(OSError):
+                self._file.close()
+        if self.samples and self.part.exists():
+            return self.part
+        self.part.unlink(missing_ok=True)
+        return None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if error is not None:
+            self.abort()
+            return
+        try:
+            self.close()
+        except BaseException:
+            self.abort()
+            raise
