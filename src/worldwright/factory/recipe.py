@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
+from worldwright.documents import parse_document, read_text
 from worldwright.errors import WorldwrightError
-from worldwright.world.files import explain, read_document
 from worldwright.world.spec import InsidePath, Name, Strict
 
 Seed = Annotated[int, Field(ge=0, le=2**31 - 1)]
@@ -109,22 +108,14 @@ dataset: {name: worldwright-demo, tiers: [master]}
 """What ``worldwright demo`` makes."""
 
 
-def parse_recipe(document: Mapping[str, Any], where: str) -> Recipe:
-    """A recipe from a parsed document, or one line that says what is wrong."""
-    try:
-        return Recipe.model_validate(document)
-    except ValidationError as error:
-        raise explain(error, document, where, Recipe) from None
-
-
 def demo_recipe() -> Recipe:
     """The embedded recipe."""
-    return parse_recipe(yaml.safe_load(DEMO), "the demo's recipe")
+    return parse_document(DEMO, "the demo's recipe", Recipe)
 
 
 def load_recipe(path: Path) -> Recipe:
     """Read a recipe file."""
-    return parse_recipe(read_document(path), str(path))
+    return parse_document(read_text(path, "recipe"), str(path), Recipe)
 
 
 def recipe_packs(recipe: Recipe, folder: Path, given: Mapping[str, Path]) -> dict[str, Path]:
