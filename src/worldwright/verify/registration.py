@@ -1,0 +1,83 @@
+"""Two pictures of the same thing: by how much one is moved, turned, scaled, brightened against the other, to a fraction of a pixel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import gaussian_filter
+
+F32 = NDArray[np.float32]
+F64 = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Motion:
+    """How ``moved`` lies over ``reference``: ``shift`` [2] pixels (x, y) at the centre, ``largest`` pixels anywhere in the picture,
+    ``error`` the standard error of ``largest`` in pixels (inf: the picture has too little texture to tell), ``gain`` and ``offset`` of
+    brightness."""
+
+    shift: F64
+    largest: float
+    error: float
+    gain: float
+    offset: float
+
+
+def register(moved: F32, reference: F32, *, blur: float = 0.8) -> Motion:
+    """Affine registration of two grey pictures [h, w] by one linearised least-squares step (Lucas and Kanade 1981), robustly weighted.
+
+    Model: ``moved(x) = gain * reference(x - d(x)) + offset`` with ``d`` affine in the position. One step is exact to first order, which
+    is enough to find motions below a pixel; larger ones come out large too.
+    """
+    a, b = gaussian_filter(reference, blur), gaussian_filter(moved, blur)
+    gy, gx = np.gradient(a)
+    h, w = a.shape
+    y, x = np.mgrid[0:h, 0:w].astype(np.float32)
+    x, y = (x - (w - 1) / 2) / (w / 2), (y - (h - 1) / 2) / (h / 2)
+    inner = (slice(1, -1), slice(1, -1))
+    columns = np.stack(
+        [c[inner].ravel() for c in (-gx, -gx * x, -gx * y, -gy, -gy * x, -gy * y, a - a.mean(), np.ones_like(a))], axis=1
+    )
+    target = (b - a)[inner].ravel()
+    weight = np.ones_like(target)
+    solution = np.zeros(8)
+    covariance = np.zeros((8, 8))
+    for _ in range(3):
+        weighted = columns * weight[:, None]
+        gram = (weighted.T @ columns).astype(np.float64)
+        # A faint prior at zero motion keeps directions without texture at rest; their error is reported as unknown below.
+        inverse = np.linalg.pinv(gram + np.diag([1e-3] * 8), hermitian=True)
+        solution = inverse @ (weighted.T @ target).astype(np.float64)
+        residual = target - columns @ solution.astype(np.float32)
+        sigma = 1.4826 * float(np.median(np.abs(residual))) + 0.05
+        weight = np.minimum(1.0, 2.0 * sigma / np.maximum(np.abs(residual), 1e-6)).astype(np.float32)
+        covariance = inverse * sigma**2
+    corners = np.array([[1.0, i, j] for i in (-1, 0, 1) for j in (-1, 0, 1)])
+    dx, dy = corners @ solution[0:3], corners @ solution[3:6]
+    at = int(np.argmax(np.hypot(dx, dy)))
+    # Neighbouring pixels share their noise after the blur and by the codec's blocks: fewer are independent than there are.
+    dependent = 16.0
+    spread = [float(corners[at] @ covariance[k : k + 3, k : k + 3] @ corners[at]) for k in (0, 3)]
+    return Motion(
+        np.array([solution[0], solution[3]]),
+        float(np.hypot(dx, dy)[at]),
+        float(np.sqrt(max(sum(spread), 0.0) * dependent)),
+        float(1.0 + solution[6]),
+        float(solution[7]),
+    )
+
+
+def position_between(picture: F32, own: F32, other: F32, visible: float) -> tuple[float, int]:
+    """Where ``picture`` lies between ``own`` (0) and ``other`` (1), judged by the pixels in which these differ by over ``visible``.
+
+    The least-squares coefficient of ``picture - own`` on ``other - own``; and how many pixels tell.
+    """
+    step = other - own
+    tells = np.abs(step) > visible
+    count = int(tells.sum())
+    if not count:
+        return 0.0, 0
+    there = step[tells].astype(np.float64)
+    return float(np.dot(there, (picture - own)[tells].astype(np.float64)) / np.dot(there, there)), count

@@ -1,0 +1,161 @@
+"""rgb against the geometry's passes without drawing anything again: the edges of both lie in the same places, at the same times.
+
+For shots by a renderer that is not installed here, and as a second opinion for all others. Edges of the geometry are steps of entity,
+normal, inverse depth and base colour. They are compared with the gradients of rgb at small displacements, and with those of the frames
+before and after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import gaussian_filter, gaussian_gradient_magnitude
+
+from worldwright.render.passes import DEPTH_FAR, DEPTH_NEAR, DEPTH_STEPS
+from worldwright.verify.measure import failed, passed, skipped
+from worldwright.verify.shot_exposure import luma
+from worldwright.verify.verdict import Check
+
+NAME = "rgb_registration"
+OFFSET_PX = 0.35
+"""Over all frames: a systematic displacement of rgb against geometry."""
+REACH = 2
+LATE_SHARE = 0.5
+MOVING = 0.02
+"""Relative change of the geometry's edges between frames from which on time can be told."""
+FEWEST_FRAMES = 3
+
+F32 = NDArray[np.float32]
+
+
+def geometry_edges(stored: Mapping[str, NDArray[Any]]) -> F32 | None:
+    """Strength of edges [h, w] of what there is: entity steps, normals, inverse depth, base colour; None without any of them."""
+    layers: list[F32] = []
+    if "depth" in stored:
+        code = stored["depth"].astype(np.float32)
+        nearness = np.where(code == 0, 0, np.exp(-(code - 1) / DEPTH_STEPS * np.log(DEPTH_FAR / DEPTH_NEAR) * 0.5))
+        layers.append(gaussian_gradient_magnitude((nearness * 2).astype(np.float32), 0.8))
+    if "normal" in stored:
+        flat = np.where(stored["normal"] == 65535, 2048, stored["normal"]).astype(np.float32) / 4095
+        layers += [gaussian_gradient_magnitude(flat[..., k], 0.8) for k in range(2)]
+    if "albedo" in stored:
+        layers.append(gaussian_gradient_magnitude(luma(stored["albedo"]) / 255, 0.8) * 1.5)
+    if "entity" in stored:
+        ids = stored["entity"].astype(np.int32)
+        step = np.zeros(ids.shape, dtype=np.float32)
+        across, down = ids[:, 1:] != ids[:, :-1], ids[1:] != ids[:-1]
+        step[:, 1:] += across
+        step[:, :-1] += across
+        step[1:] += down
+        step[:-1] += down
+        layers.append(gaussian_filter(np.minimum(step, 1), 0.8) * 0.15)
+    if not layers:
+        return None
+    return np.sqrt(np.sum([np.minimum(layer, 0.3) for layer in layers], axis=0))
+
+
+def rgb_edges(picture: NDArray[np.uint8]) -> F32:
+    """Strength of edges of an rgb picture; the square root keeps strong shadows from drowning the rest."""
+    return np.sqrt(gaussian_gradient_magnitude(luma(picture) / 255, 0.8))
+
+
+def _likeness(a: F32, b: F32) -> float:
+    """Correlation coefficient."""
+    a, b = a - a.mean(), b - b.mean()
+    scale = np.sqrt(float(np.vdot(a, a)) * float(np.vdot(b, b)))
+    return float(np.vdot(a, b)) / scale if scale > 0 else 0.0
+
+
+def displacement(picture: F32, geometry: F32) -> tuple[float, float]:
+    """By how many pixels (x, y) the edges of ``picture`` lie off those of ``geometry``: the peak of their correlation over small
+    displacements, between pixels by a parabola."""
+    m = REACH
+    h, w = geometry.shape
+    inner = geometry[m : h - m, m : w - m]
+    score = np.array(
+        [[_likeness(picture[m + j : h - m + j, m + i : w - m + i], inner) for i in range(-m, m + 1)] for j in range(-m, m + 1)]
+    )
+    j, i = np.unravel_index(int(np.argmax(score)), score.shape)
+
+    def peak(line: NDArray[np.float64], k: int) -> float:
+        if k in {0, len(line) - 1}:
+            return float(k)
+        bend = line[k - 1] - 2 * line[k] + line[k + 1]
+        return k if bend >= 0 else float(k + 0.5 * (line[k - 1] - line[k + 1]) / bend)
+
+    return peak(score[j], int(i)) - m, peak(score[:, i], int(j)) - m
+
+
+class EdgeRegistration:
+    """Gathers the edges of a shot frame by frame, three at a time, and judges the whole sequence."""
+
+    def __init__(self) -> None:
+        self._geometry: dict[int, F32] = {}
+        self._picture: dict[int, F32] = {}
+        self._offsets: list[tuple[int, float, float]] = []
+        self._times: list[tuple[int, float]] = []
+
+    def add(self, index: int, picture: NDArray[np.uint8], stored: Mapping[str, NDArray[Any]]) -> None:
+        """The next frame, in order."""
+        geometry = geometry_edges(stored)
+        if geometry is None:
+            return
+        edges = rgb_edges(picture)
+        self._offsets.append((index, *displacement(edges, geometry)))
+        self._geometry[index], self._picture[index] = geometry, edges
+        if index - 1 in self._geometry and index - 2 in self._geometry:
+            self._judge(index - 1)
+        self._geometry.pop(index - 2, None)
+        self._picture.pop(index - 2, None)
+
+    def _judge(self, k: int) -> None:
+        """Where frame k's picture lies in time: 0 at its own geometry, -1 or 1 at its neighbours', by the parabola's peak."""
+        before, own, after = (self._geometry[k + d] for d in (-1, 0, 1))
+        change = min(1 - _likeness(before, own), 1 - _likeness(own, after))
+        if change < MOVING:
+            return
+        a, b, c = (_likeness(self._picture[k], g) for g in (before, own, after))
+        bend = a - 2 * b + c
+        place = 0.5 * (a - c) / bend if bend < 0 and b >= max(a, c) else (1.0 if c > a else -1.0)
+        self._times.append((k, place))
+
+    def state(self) -> tuple[list[tuple[int, float, float]], list[tuple[int, float]]]:
+        """What was gathered: (frame, x, y) displacements and (frame, place in time), for joining several workers' parts."""
+        return self._offsets, self._times
+
+
+def check_edges(offsets: list[tuple[int, float, float]], times: list[tuple[int, float]]) -> Check:
+    """The sequence as a whole: no systematic displacement, and not early or late."""
+    if not offsets:
+        return skipped(NAME, "no geometry pass to compare rgb with")
+    x, y = (float(np.median([o[k] for o in offsets])) for k in (1, 2))
+    off = float(np.hypot(x, y))
+    late = float(np.median([place for _, place in times])) if len(times) >= FEWEST_FRAMES else 0.0
+    evidence = {"frames": len(offsets), "offset_px": [x, y], "frames_that_tell_time": len(times), "late_frames": late}
+    if not off <= OFFSET_PX:
+        return failed(
+            NAME,
+            f"rgb lies {x:.2f}, {y:.2f} px off the geometry (median of all frames)",
+            frame=offsets[0][0],
+            value=off,
+            limit=OFFSET_PX,
+            **evidence,
+        )
+    if not abs(late) <= LATE_SHARE:
+        return failed(
+            NAME,
+            f"rgb shows the geometry of {late:+.2f} frames from its own (median of {len(times)} frames)",
+            frame=times[0][0],
+            value=abs(late),
+            limit=LATE_SHARE,
+            **evidence,
+        )
+    told = (
+        f"in time by {late:+.2f} frames over {len(times)} frames that move"
+        if len(times) >= FEWEST_FRAMES
+        else "too little moves to tell time"
+    )
+    return passed(NAME, f"{len(offsets)} frames: displaced by {x:+.2f}, {y:+.2f} px; {told}", **evidence)

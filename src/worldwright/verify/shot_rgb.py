@@ -1,0 +1,68 @@
+"""rgb as it decodes against the same picture drawn again: colour, sub-pixel place, and place in time.
+
+Video is lossy, so bits cannot be compared. What can be, survives the codec: the brightness of every block, where edges lie to a fraction
+of a pixel, and whether what changed between two frames is as it was before or after.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import uniform_filter
+
+from worldwright.verify.measure import Measure
+from worldwright.verify.registration import position_between, register
+from worldwright.verify.shot_exposure import luma
+
+PICTURE, PLACE, TIME = "rgb_picture", "rgb_place", "rgb_time"
+LEVELS = 6.0
+"""Root mean square difference of luma over the whole picture, in levels of 255 (a PSNR of 32.6 dB)."""
+BLOCK = 8
+BLOCK_LEVELS = 14.0
+"""Root mean square difference of luma in any block of 8 x 8 pixels, in levels of 255."""
+COLOUR_LEVELS = 2.5
+CHROMA_LEVELS = 6.0
+"""Root mean square difference of colour (R - Y, B - Y) at half the resolution, which is what 4:2:0 video keeps."""
+PLACE_PX = 0.12
+VISIBLE = 12.0
+"""Levels by which a pixel must change between frames to tell one from the other through the codec."""
+FEWEST_TELLING = 6
+
+U8 = NDArray[np.uint8]
+
+
+def _chroma(picture: NDArray[Any]) -> NDArray[np.float32]:
+    """R - Y and B - Y at half resolution [h / 2, w / 2, 2]."""
+    wide = np.asarray(picture, dtype=np.float32)
+    h, w = wide.shape[0] // 2 * 2, wide.shape[1] // 2 * 2
+    half = wide[:h, :w].reshape(h // 2, 2, w // 2, 2, 3).mean(axis=(1, 3))
+    y = luma(half)
+    return np.stack([half[..., 0] - y, half[..., 2] - y], axis=-1)
+
+
+def measure_rgb(index: int, decoded: U8, own: U8, neighbours: dict[int, U8]) -> list[Measure]:
+    """Compare the decoded picture of a frame with ``own`` (drawn again) and with the pictures of the ``neighbours`` by frame number.
+
+    All are [h, w, 3] uint8, sRGB-coded.
+    """
+    grey, reference = luma(decoded), luma(own)
+    difference = grey - reference
+    whole = float(np.sqrt(np.mean(difference * difference)))
+    blocks = uniform_filter(difference * difference, BLOCK)
+    colour = np.abs(decoded.reshape(-1, 3).mean(axis=0) - own.reshape(-1, 3).mean(axis=0)).max()
+    chroma = float(np.sqrt(np.mean((_chroma(decoded) - _chroma(own)) ** 2)))
+    motion = register(grey, reference)
+    out = [
+        Measure(PICTURE, index, whole, LEVELS, "difference of luma from the picture drawn again (levels of 255)"),
+        Measure(PICTURE, index, float(np.sqrt(blocks.max())), BLOCK_LEVELS, "largest difference of a block (levels of 255)"),
+        Measure(PICTURE, index, float(colour), COLOUR_LEVELS, "shift of the mean colour (levels of 255)"),
+        Measure(PICTURE, index, chroma, CHROMA_LEVELS, "difference of colour (levels of 255)"),
+        Measure(PLACE, index, motion.largest, PLACE_PX + 4 * motion.error, "motion against the picture drawn again (px)"),
+    ]
+    for other, picture in sorted(neighbours.items()):
+        place, telling = position_between(grey, reference, luma(picture), VISIBLE)
+        if telling >= FEWEST_TELLING:
+            out.append(Measure(TIME, index, place, 0.5, f"place in time between this frame (0) and frame {other} (1)"))
+    return out
