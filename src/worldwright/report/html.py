@@ -18,6 +18,7 @@ from worldwright import __version__
 from worldwright.assets.scene import build_scene
 from worldwright.errors import WorldwrightError
 from worldwright.outputs import new_folder
+from worldwright.render.info import RGB_FILE
 from worldwright.render.passes import PASSES
 from worldwright.render.shot import Shot
 from worldwright.report.charts import keys_svg, map_svg
@@ -73,7 +74,7 @@ def _duration(seconds: float) -> str:
 def _sheet(shot: Shot, path: Path) -> None:
     count = shot.info.n_frames
     chosen = sorted({int(k) for k in np.linspace(0, count - 1, min(SHEET_FRAMES, count))})
-    rows = [("rgb", [shot.rgb(k) for k in chosen])] if shot.has_rgb else []
+    rows = [("rgb", [shot.rgb(k) for k in chosen])] if shot.info.rgb is not None else []
     rows += [(name, [colourise(name, shot.read(name, k)) for k in chosen]) for name in PASSES if name in shot.info.passes]
     contact_sheet(rows).save(path, quality=88)
 
@@ -83,12 +84,12 @@ def _shot_entry(record: Mapping[str, Any], verdict: Mapping[str, Any] | None, ru
     result = record["result"]
     sheet, video = f"pictures/{record['id'][:12]}.jpg", f"pictures/{record['id'][:12]}.mp4"
     _sheet(shot, out / sheet)
-    if shot.has_rgb:
-        shutil.copyfile(shot.rgb_path, out / video)
+    if shot.info.rgb is not None:
+        shutil.copyfile(shot.path / RGB_FILE, out / video)
     frames = result["frames"]
     facts = [
         ("frames", str(frames)),
-        ("size", f"{shot.info.width} x {shot.info.height} at {shot.info.fps:g} fps"),
+        ("size", f"{shot.info.width} x {shot.info.height} at {float(shot.info.rate):g} frames/s"),
         ("camera", str(shot.info.camera.get("kind", shot.info.camera))),
         ("rendered in", f"{_duration(record['wall_s'])} ({frames / max(record['wall_s'], 1e-9):.1f} frames/s)"),
         ("verified in", _duration(verdict["wall_s"]) if verdict else "not verified"),
@@ -99,7 +100,7 @@ def _shot_entry(record: Mapping[str, Any], verdict: Mapping[str, Any] | None, ru
         record["name"],
         record["id"][:12],
         sheet,
-        video if shot.has_rgb else "",
+        video if shot.info.rgb is not None else "",
         facts,
         verdict["result"]["passed"] if verdict else None,
         checks,

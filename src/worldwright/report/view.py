@@ -132,7 +132,7 @@ def view(path: Path, packs: Mapping[str, Path], *, save: Path | None = None) -> 
     rr.log("world/camera", rr.AnnotationContext(labels), static=True)
     last: dict[int, bytes] = {}
     if shot is not None:
-        pictures = shot.rgb_frames() if shot.has_rgb else iter([None] * shot.info.n_frames)
+        pictures = shot.rgb_frames() if shot.info.rgb is not None else iter([None] * shot.info.n_frames)
         for row, rgb in zip(range(shot.info.n_frames), pictures, strict=False):
             _log_instant(rr, take, geometry, int(shot.frames.tick[row]), last)
             _log_row(rr, shot.frames.action[row], shot.frames.effective[row])

@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from worldwright.documents import parse_document
+from worldwright.errors import WorldwrightError
+from worldwright.factory.local import only_one
+from worldwright.factory.plan import make_plan
+from worldwright.factory.recipe import Recipe, demo_recipe, load_recipe
+from worldwright.outputs import check_manifest
+
+Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def outputs(run: Path) -> dict[str, tuple[int, int]]:
+    """Inode and time of every file that a run made, but its report and summary."""
+    return {
+        str(path.relative_to(run)): (path.stat().st_ino, path.stat().st_mtime_ns)
+        for path in sorted(run.rglob("*"))
+        if path.is_file() and path.relative_to(run).parts[0] in ("worlds", "record", "render", "verify", "tasks", "dataset")
+    }
+
+
+def test_a_run_leaves_something_out(tiny_run: Path) -> None:
+    kinds = {json.loads(path.read_text())["kind"] for path in (tiny_run / "tasks").iterdir()}
+    assert kinds == {"record", "render", "verify", "pack"}
+    shots = list((tiny_run / "render").iterdir())
+    assert len(shots) == 2
+    for shot in shots:
+        assert check_manifest(shot, "shot") == []
+    assert check_manifest(tiny_run / "dataset", "dataset") == []
+    assert (tiny_run / "report" / "index.html").is_file()
+
+
+def test_a_second_run_makes_things_twice(tiny_run: Path, cli: Cli) -> None:
+    before = outputs(tiny_run)
+    again = cli("make", tiny_run.parent / "tiny.yaml", "-o", tiny_run)
+    assert again.returncode == 0, again.stderr
+    assert outputs(tiny_run) == before
+    assert "made:" not in again.stderr
+
+
+def test_a_changed_camera_makes_the_take_again(tmp_path: Path, tiny: str) -> None:
+    first = make_plan(parse_document(tiny, "tiny", Recipe), tmp_path, tmp_path, {})
+    second = make_plan(
+        parse_document(tiny.replace("[third, first]", "[third, 'orbit:radius=3']"), "tiny", Recipe), tmp_path, tmp_path, {}
+    )
+    kept = {task.id for task in first.tasks} & {task.id for task in second.tasks}
+    assert {task.kind for task in first.tasks if task.id in kept} == {"record", "render", "verify"}
+    assert [t.id for t in first.of_kind("record")] == [t.id for t in second.of_kind("record")]
+    assert first.of_kind("pack")[0].id != second.of_kind("pack")[0].id
+
+
+def test_planning_twice_gives_other_tasks(tmp_path: Path) -> None:
+    one, two = (make_plan(demo_recipe(), tmp_path, tmp_path / name, {}) for name in "ab")
+    assert [task.id for task in one.tasks] == [task.id for task in two.tasks]
+    assert len({task.id for task in one.tasks}) == len(one.tasks) == 3 + 6 + 6 + 1
+
+
+def start(recipe: Path, run: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "worldwright", "make", str(recipe), "-o", str(run)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+
+def wait_for(condition: object, process: subprocess.Popen[str]) -> None:
+    end = time.monotonic() + 120
+    while not condition():  # type: ignore[operator]
+        assert time.monotonic() < end and process.poll() is None, process.communicate()
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_an_interrupted_run_is_lost(tmp_path: Path, how: signal.Signals, cli: Cli, tiny: str) -> None:
+    recipe, run = tmp_path / "tiny.yaml", tmp_path / "run"
+    recipe.write_text(tiny)
+    process = start(recipe, run)
+    wait_for(lambda: (run / "record").is_dir() and any((run / "record").glob("*.mcap")), process)
+    take = next((run / "record").glob("*.mcap"))
+    inode = take.stat().st_ino
+    process.send_signal(how)
+    _, said = process.communicate(timeout=60)
+    if how == signal.SIGINT:
+        assert process.returncode == 130
+        assert "Traceback" not in said and "run the same command again" in said
+    for folder in (run / "render").glob("[!.]*") if (run / "render").is_dir() else ():
+        assert (folder / "_DONE").is_file()
+    again = cli("make", recipe, "-o", run)
+    assert again.returncode == 0, again.stderr
+    assert take.stat().st_ino == inode, "the take was recorded again"
+
+
+def test_two_runs_write_into_one_folder(tmp_path: Path, cli: Cli) -> None:
+    with only_one(tmp_path):
+        done = cli("demo", "-o", tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1 and "another run is at work" in done.stderr
+
+
+def test_a_bad_shot_stops_the_good_ones(tmp_path: Path, cli: Cli, tiny: str) -> None:
+    recipe = tmp_path / "tiny.yaml"
+    recipe.write_text(tiny.replace("[third, first]", "[third, nowhere.yaml]"))
+    done = cli("make", recipe, "-o", tmp_path / "run")
+    assert done.returncode == 1
+    assert "nowhere.yaml" in done.stderr and "Traceback" not in done.stderr
+    page = (tmp_path / "run" / "report" / "index.html").read_text()
+    assert "What failed" in page and "nowhere.yaml" in page
+    assert check_manifest(tmp_path / "run" / "dataset", "dataset") == []
+
+
+@pytest.mark.parametrize(
+    ("change", "names"),
+    [
+        ("famly: courtyard", "famly"),
+        ("family: atlantis", "atlantis"),
+        ("file: ../../etc/passwd", "leaves its folder"),
+        ("file: none.yaml", "none.yaml"),
+    ],
+)
+def test_a_bad_recipe_is_told_in_many_lines(tmp_path: Path, change: str, names: str, cli: Cli, tiny: str) -> None:
+    recipe = tmp_path / "r.yaml"
+    recipe.write_text(tiny.replace("{family: playground, seed: 1}", "{" + change + "}"))
+    done = cli("make", recipe, "-o", tmp_path / "run")
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1 and names in done.stderr, done.stderr
+
+
+def test_zip_of_unequal_lists_loses_some(tiny: str) -> None:
+    with pytest.raises(WorldwrightError, match="1 worlds and 2 policies"):
+        parse_document(tiny.replace("cameras:", "  - {policy: explore}\npair: zip\ncameras:"), "r.yaml", Recipe)
+
+
+def test_a_recipe_outside_limits_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "deep.yaml"
+    path.write_text("[" * 5000)
+    with pytest.raises(WorldwrightError) as error:
+        load_recipe(path)
+    assert "\n" not in error.value.line()
+    assert os.fspath(path) in error.value.line()

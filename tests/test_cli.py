@@ -1,0 +1,71 @@
+"""What users type wrong: one clear line, a status, no traceback."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory, cli: Cli) -> Path:
+    path = tmp_path_factory.mktemp("world") / "w.yaml"
+    done = cli("world", "new", "playground", "--seed", 1, "-o", path)
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+@pytest.mark.parametrize(
+    ("args", "names"),
+    [
+        (("world", "new", "atlantis", "-o", "{tmp}/x.yaml"), ("atlantis", "courtyard")),
+        (("world", "new", "courtyard", "-p", "tres=4", "-o", "{tmp}/x.yaml"), ("tres",)),
+        (("world", "new", "courtyard", "-p", "size", "-o", "{tmp}/x.yaml"), ("NAME=VALUE",)),
+        (("world", "show", "{tmp}/none.yaml"), ("none.yaml",)),
+        (("record", "{tmp}/none.yaml", "-o", "{tmp}/t.mcap"), ("none.yaml",)),
+        (("record", "{world}", "--policy", "fly", "--seconds", "1", "-o", "{tmp}/t.mcap"), ("fly", "explore")),
+        (("record", "{world}", "--frame-rate", "25", "--seconds", "1", "-o", "{tmp}/t.mcap"), ("25",)),
+        (("record", "{world}", "--engine", "unreal", "--seconds", "1", "-o", "{tmp}/t.mcap"), ("unreal", "panda")),
+        (("record", "{world}", "--seconds", "1", "-o", "{tmp}/no/such/t.mcap"), ("no/such",)),
+        (("render", "{tmp}/none.mcap", "-o", "{tmp}/s"), ("none.mcap",)),
+        (("render", "{world}", "-o", "{tmp}/s"), ("w.yaml",)),
+        (("verify", "{tmp}/none"), ("none",)),
+        (("verify", "{tmp}"), ("{tmp}",)),
+        (("pack", "{tmp}/none", "-o", "{tmp}/d"), ("none",)),
+        (("seal", "{tmp}/none"), ("none",)),
+        (("report", "{tmp}"), ("run.json",)),
+        (("view", "{tmp}/none.mcap"), ("none.mcap",)),
+        (("make", "{tmp}/none.yaml"), ("none.yaml",)),
+        (("verify", "{world}", "--pack", "dungeon={tmp}/none"), ("dungeon",)),
+    ],
+)
+def test_a_mistake_gives_a_traceback(args: tuple[str, ...], names: tuple[str, ...], world: Path, tmp_path: Path, cli: Cli) -> None:
+    places = {"{tmp}": str(tmp_path), "{world}": str(world)}
+
+    def fill(text: str) -> str:
+        for name, value in places.items():
+            text = text.replace(name, value)
+        return text
+
+    done = cli(*map(fill, args))
+    assert done.returncode == 2, (done.returncode, done.stderr)
+    assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1, done.stderr
+    assert "internal" not in done.stderr
+    for name in names:
+        assert fill(name) in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_help_takes_long_or_loads_an_engine() -> None:
+    code = "import sys, worldwright.cli; sys.exit(bool({'panda3d', 'moderngl', 'zarr', 'av'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_an_option_out_of_range_is_no_usage_error(cli: Cli) -> None:
+    done = cli("record", "w.yaml", "--seconds", "-1", "-o", "t.mcap")
+    assert done.returncode == 2 and "Traceback" not in done.stderr and "--seconds" in done.stderr
