@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -17,12 +16,12 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-import yaml
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation, RotationSpline, Slerp
 
+from worldwright.documents import parse_document, read_text
 from worldwright.errors import WorldwrightError
 from worldwright.render.protocol import View
 from worldwright.take.model import Instant, TakeHeader
@@ -224,12 +223,12 @@ def make_camera(source: str | Path | Mapping[str, Any], header: TakeHeader) -> C
             {"kind": "fixed", "position": numbers[:3], "look_at": numbers[3:6], **fov}, header.tick_rate, where="camera fixed"
         )
     path = Path(text)
-    if path.suffix.lower() in _READERS:
+    if path.suffix.lower() in (*_DOCUMENTS, *_TABLES):
         return CameraTrack(read_path(path, header.tick_rate), header.tick_rate)
     raise WorldwrightError(
         f"no camera {text!r}",
         where="camera",
-        fix=f"choose a recorded rig ({', '.join(header.rigs)}), orbit, fixed:x,y,z,look_x,look_y,look_z, or a file ({', '.join(_READERS)})",
+        fix=f"choose a recorded rig ({', '.join(header.rigs)}), orbit, fixed:x,y,z,look_x,look_y,look_z, or a file ({', '.join((*_DOCUMENTS, *_TABLES))})",
     )
 
 
@@ -288,7 +287,10 @@ class _Key(_Strict):
         return self
 
 
-class _PathFile(_Strict):
+class CameraPath(_Strict):
+    """A camera file."""
+
+    format: Literal["worldwright.camerapath/1"] = "worldwright.camerapath/1"
     interpolation: Literal["spline", "linear"] = "spline"
     fov_y_deg: Fov = 60.0
     keys: Annotated[list[_Key], Field(min_length=1, max_length=MAX_KEYS)]
@@ -302,24 +304,28 @@ def read_path(path: Path, tick_rate: int) -> KeyedPath:
     OpenCV axes) or ``look_at``. CSV or Parquet: the same as columns ``t | tick, x, y, z, yaw_deg, pitch_deg | qw, qx, qy, qz |
     look_x, look_y, look_z, fov_y_deg``.
     """
+    if path.suffix.lower() in _DOCUMENTS:
+        return _checked(lambda: _to_path(parse_document(read_text(path, "camera path"), str(path), CameraPath), tick_rate), path)
     try:
         size = path.stat().st_size
+        if size > MAX_FILE_BYTES:
+            raise WorldwrightError(f"{size} bytes", where=str(path), fix=f"a camera file has at most {MAX_FILE_BYTES}")
+        keys = _TABLES[path.suffix.lower()](path)
     except OSError as error:
-        raise WorldwrightError("no such camera file", where=str(path)) from error
-    if size > MAX_FILE_BYTES:
-        raise WorldwrightError(f"{size} bytes", where=str(path), fix=f"a camera file has at most {MAX_FILE_BYTES}")
-    try:
-        document = _READERS[path.suffix.lower()](path)
-    except (ValueError, yaml.YAMLError, csv.Error, pa.ArrowException, RecursionError) as error:
+        raise WorldwrightError(f"cannot be read ({error.strerror or error})", where=str(path), fix="name a camera file") from error
+    except (ValueError, csv.Error, pa.ArrowException) as error:
         raise WorldwrightError(f"unreadable ({error})", where=str(path)) from error
+    return _checked(lambda: _to_path(CameraPath.model_validate({"keys": keys}), tick_rate), path)
+
+
+def _checked(make: Callable[[], KeyedPath], path: Path) -> KeyedPath:
     try:
-        file = _PathFile.model_validate({"keys": document} if isinstance(document, list) else document)
-        return _to_path(file, tick_rate)
+        return make()
     except ValidationError as error:
         raise WorldwrightError(_first(error), where=str(path)) from error
 
 
-def _to_path(file: _PathFile, tick_rate: int) -> KeyedPath:
+def _to_path(file: CameraPath, tick_rate: int) -> KeyedPath:
     looks = all(key.look_at is not None for key in file.keys)
     return KeyedPath(
         interpolation=file.interpolation,
@@ -355,21 +361,16 @@ def _keys_from_columns(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return keys
 
 
-def _read_csv(path: Path) -> Any:
+def _read_csv(path: Path) -> list[dict[str, Any]]:
     return _keys_from_columns(list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig")), strict=True)))
 
 
-def _read_parquet(path: Path) -> Any:
+def _read_parquet(path: Path) -> list[dict[str, Any]]:
     file = pq.ParquetFile(path)
     if file.metadata.num_rows > MAX_KEYS or file.metadata.num_columns > 64:
         raise ValueError(f"{file.metadata.num_rows} rows of {file.metadata.num_columns} columns")
     return _keys_from_columns(file.read().to_pylist())
 
 
-_READERS: dict[str, Any] = {
-    ".yaml": lambda path: yaml.safe_load(path.read_text(encoding="utf-8")),
-    ".yml": lambda path: yaml.safe_load(path.read_text(encoding="utf-8")),
-    ".json": lambda path: json.loads(path.read_text(encoding="utf-8")),
-    ".csv": _read_csv,
-    ".parquet": _read_parquet,
-}
+_DOCUMENTS = (".yaml", ".yml", ".json")
+_TABLES: dict[str, Callable[[Path], list[dict[str, Any]]]] = {".csv": _read_csv, ".parquet": _read_parquet}

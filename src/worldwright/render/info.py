@@ -97,6 +97,8 @@ class ShotInfo(_Strict):
     id: Hash
     take_hash: Hash
     take_file: Literal["take.mcap"] = "take.mcap"
+    take_partial: bool = False
+    """The take was cut off, and only its whole beginning was used."""
     world_hash: Annotated[str, Field(max_length=128)]
     world_name: Text
     renderer: RendererInfo

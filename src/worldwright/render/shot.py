@@ -92,7 +92,7 @@ class Shot:
         """The shot's take."""
         from worldwright.take.reader import Take
 
-        return Take.open(self.path / TAKE_FILE)
+        return Take.open(self.path / TAKE_FILE, partial=self.info.take_partial)
 
 
 def _open_unsealed(path: Path) -> Shot:

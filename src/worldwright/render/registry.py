@@ -1,0 +1,37 @@
+"""Renderers by name: our own, and those that other packages bring (entry points of the group ``worldwright.renderers``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.metadata import entry_points
+from typing import cast
+
+from worldwright.errors import WorldwrightError
+from worldwright.render.protocol import Renderer
+
+GROUP = "worldwright.renderers"
+"""An entry point here is a function of the device's name (``auto``, ``cpu``, ``gpu``) that returns a ``Renderer``."""
+
+
+def _raster(device: str) -> Renderer:
+    from worldwright.render.raster.renderer import RasterRenderer
+
+    return RasterRenderer(device)
+
+
+_OURS: dict[str, Callable[[str], Renderer]] = {"raster": _raster}
+
+
+def renderer_names() -> list[str]:
+    """All that are installed."""
+    return sorted({*_OURS, *(point.name for point in entry_points(group=GROUP))})
+
+
+def make_renderer(name: str, device: str = "auto") -> Renderer:
+    """A renderer that is ready for ``open``. Raises WorldwrightError for a name that is not installed."""
+    if name in _OURS:
+        return _OURS[name](device)
+    for point in entry_points(group=GROUP):
+        if point.name == name:
+            return cast(Callable[[str], Renderer], point.load())(device)
+    raise WorldwrightError(f"no renderer {name!r}", where="renderer", fix=f"choose one of {', '.join(renderer_names())}")
