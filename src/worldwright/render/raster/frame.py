@@ -1,0 +1,117 @@
+"""The uniform block that tells the shaders about one picture (shaders/frame.glsl)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from worldwright.render.passes import DEPTH_NEAR
+from worldwright.render.protocol import View
+from worldwright.transforms import invert_rigid
+from worldwright.world.spec import Lamp, World
+
+Array = NDArray[Any]
+
+FRAME = np.dtype(
+    [
+        *((name, "<f4", (4, 4)) for name in ("to_clip", "to_view", "to_next")),
+        *((name, "<f4", 4) for name in ("rays", "eye", "near_size", "sun_direction", "sun_radiance", "sky_zenith", "sky_horizon")),
+        *((name, "<f4", 4) for name in ("sky_ground", "fog", "grade")),
+        *((name, "<f4", (4, 4)) for name in ("sun_still", "sun_moving")),
+        ("sun_texels", "<f4", 4),
+    ]
+)
+MOST_LAMPS = 16
+LAMPS = np.dtype([("count", "<f4", 4), ("lamps", "<f4", (MOST_LAMPS, 2, 4))])
+
+
+def pixel_matrix(view: View) -> Array:
+    """World to homogeneous pixels [4, 4]: rows (u w, v w, w, 1)."""
+    out = np.eye(4)
+    out[:3] = view.K @ invert_rigid(view.c2w)[:3]
+    return out
+
+
+def clip_matrix(view: View, width: int, height: int) -> Array:
+    """World to clip space [4, 4] with depth near / z (reversed, no far plane) and the picture's top row at y = -1."""
+    pixels = pixel_matrix(view)
+    u, v, w = pixels[:3]
+    return np.stack([u * (2 / width) - w, v * (2 / height) - w, np.array([0, 0, 0, DEPTH_NEAR]), w])
+
+
+def sun_direction(world: World) -> Array:
+    """Unit vector towards the sun [3]."""
+    sun = world.light.sun
+    if sun is None:
+        return np.array([0.0, 0.0, 1.0])
+    azimuth, elevation = math.radians(sun.azimuth_deg), math.radians(sun.elevation_deg)
+    return np.array([math.cos(elevation) * math.cos(azimuth), math.cos(elevation) * math.sin(azimuth), math.sin(elevation)])
+
+
+@dataclass(frozen=True)
+class Daylight:
+    """The parts of the block that a world fixes once."""
+
+    block: Array
+
+
+def daylight(world: World) -> Daylight:
+    """Sun, sky, fog and exposure of a world. Clouds take from the sun and grey the sky."""
+    block = np.zeros((), FRAME)
+    light, weather = world.light, world.weather
+    cover = weather.cloud_cover
+    if light.sun is not None and light.sun.elevation_deg > 0 and light.sun.intensity > 0:
+        strength = light.sun.intensity * (1 - 0.92 * cover)
+        block["sun_direction"] = [*sun_direction(world), 1.0]
+        block["sun_radiance"] = [*(np.array(light.sun.colour) * strength), 0.25]
+    sky = light.sky
+    zenith, horizon, ground = (np.array(c) * sky.intensity for c in (sky.zenith, sky.horizon, sky.ground))
+    grey = np.full(3, float(horizon.mean()) * 0.8)
+    block["sky_zenith"] = [*(zenith * (1 - cover) + grey * cover), cover]
+    block["sky_horizon"] = [*(horizon * (1 - cover) + grey * cover), 0]
+    block["sky_ground"] = [*ground, 0]
+    block["fog"] = [*weather.fog_colour, weather.fog_density]
+    block["grade"] = [light.exposure, 0, 0, 0]
+    return Daylight(block)
+
+
+def frame_block(base: Daylight, view: View, next_view: View, width: int, height: int, shift: tuple[float, float] = (0.0, 0.0)) -> Array:
+    """The block of a picture. ``shift`` moves the picture by part of a pixel, for sub-frames."""
+    block = base.block.copy()
+    K = view.K.copy()
+    K[0, 2] += shift[0]
+    K[1, 2] += shift[1]
+    view = View(view.c2w, K)
+    block["to_clip"] = clip_matrix(view, width, height).T
+    block["to_view"] = invert_rigid(view.c2w).T
+    block["to_next"] = pixel_matrix(next_view).T
+    fx, fy = K[0, 0], K[1, 1]
+    block["rays"] = [1 / fx, -K[0, 2] / fx, 1 / fy, -K[1, 2] / fy]
+    block["eye"] = [*view.c2w[:3, 3], K[0, 1] / fx]
+    block["near_size"] = [DEPTH_NEAR, width, height, 0]
+    return block
+
+
+def lamps_block(lamps: list[tuple[Lamp, int]]) -> Array:
+    """The lamps that light a picture, each with the number of its shadow map or -1."""
+    block = np.zeros((), LAMPS)
+    block["count"][0] = len(lamps)
+    for k, (lamp, shadow) in enumerate(lamps):
+        block["lamps"][k, 0] = [*lamp.position, 1 / lamp.reach]
+        block["lamps"][k, 1] = [*(np.array(lamp.colour) * lamp.intensity), shadow]
+    return block
+
+
+def lamps_in_view(lamps: list[Lamp], planes: Array, eye: Array) -> list[int]:
+    """Numbers of the lamps whose light reaches what the camera sees: at most MOST_LAMPS, those with most light at the camera first."""
+    seen: list[tuple[float, int]] = []
+    for k, lamp in enumerate(lamps):
+        place = np.array(lamp.position)
+        if np.all(planes[:, :3] @ place + planes[:, 3] > -lamp.reach):
+            distance = float(np.linalg.norm(place - eye))
+            seen.append((max(distance - lamp.reach, 0.0) + distance * 0.1, k))
+    return [k for _, k in sorted(seen)[:MOST_LAMPS]]

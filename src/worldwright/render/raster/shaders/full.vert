@@ -1,0 +1,3 @@
+#version 450 core
+// One triangle that covers the picture, at infinity (reversed depth: 0).
+void main() { gl_Position = vec4(gl_VertexID == 1 ? 3.0 : -1.0, gl_VertexID == 2 ? 3.0 : -1.0, 0.0, 1.0); }

@@ -1,0 +1,71 @@
+#version 450 core
+#include "frame.glsl"
+#include "outputs.glsl"
+in vec3 normal;
+in vec2 uv;
+#ifdef FLOW
+in vec3 next_pixel;
+#endif
+flat in uvec4 words;
+#ifdef PAGE
+layout(binding = 0) uniform sampler2DArray pages;
+#endif
+
+vec3 bent(vec3 n, vec3 at, vec2 xy) {
+    // The tangent frame from the screen's derivatives (Mikkelsen 2010 / Schueler 2013): no tangents are stored.
+    vec3 px = dFdx(at), py = dFdy(at);
+    vec2 tx = dFdx(uv), ty = dFdy(uv);
+    vec3 a = cross(py, n), b = cross(n, px);
+    vec3 t = a * tx.x + b * ty.x, v = a * tx.y + b * ty.y;
+    float scale = inversesqrt(max(max(dot(t, t), dot(v, v)), 1e-30));
+    // v grows downwards in the image and +Y of the map points up: hence the minus.
+    return normalize(t * (xy.x * scale) - v * (xy.y * scale) + n * sqrt(max(1.0 - dot(xy, xy), 0.01)));
+}
+
+void main() {
+    vec4 base;
+    float roughness, metallic;
+    uint glow = words.w;
+    uint params = words.z;
+#ifdef PAGE
+    float layer = float(params & 0x3fffu);
+    base = texture(pages, vec3(uv, layer));
+#else
+    base = unpackUnorm4x8(words.y);
+#endif
+#ifdef HOLES
+    if (base.a < 0.5) discard;
+#endif
+    float z = 1.0 / gl_FragCoord.w;
+    vec3 n = normalize(normal);
+    vec3 ray = view_ray(gl_FragCoord.xy);
+#ifdef DOUBLE_SIDED
+    if (!gl_FrontFacing) n = -n;
+#endif
+    vec3 shading = n;
+#ifdef PAGE
+    vec4 data = texture(pages, vec3(uv, layer + 1.0));
+    roughness = data.z;
+    metallic = data.w;
+    if ((params & 0x4000u) != 0u) shading = bent(n, to_world_direction(ray * z), data.xy * (255.0 / 127.0) - (128.0 / 127.0));
+    if ((params & 0x8000u) != 0u) {
+        vec3 e = to_linear(texture(pages, vec3(uv, layer + 2.0)).rgb);
+        vec3 most = vec3(uvec3(glow, glow >> 10, glow >> 20) & 1023u);
+        uvec3 g = uvec3(most * sqrt(e) + 0.5);
+        glow = g.x | g.y << 10 | g.z << 20;
+    }
+#else
+    roughness = float((params >> 16) & 255u) * (1.0 / 255.0);
+    metallic = float(params >> 24) * (1.0 / 255.0);
+#endif
+    out_albedo = vec4(base.rgb, roughness);
+    out_metallic = metallic;
+    uvec2 s = uvec2((octahedral(shading) * 0.5 + 0.5) * 4095.0 + 0.5);
+    out_shading = uvec2(s.x | s.y << 12 | uint(metallic * 255.0 + 0.5) << 24, glow);
+    out_depth = depth_code(z);
+    out_normal = normal_code(mat3(to_view) * n);
+    out_entity = words.x & 0xffffu;
+#ifdef FLOW
+    out_flow = flow_code(next_pixel, gl_FragCoord.xy);
+#endif
+}

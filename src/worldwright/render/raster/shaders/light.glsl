@@ -1,0 +1,36 @@
+// Light in linear radiance. Cook-Torrance with GGX, height-correlated Smith and Schlick's Fresnel, as in glTF 2.0, appendix B.
+const float PI = 3.14159265;
+
+vec3 brdf_times_cosine(vec3 diffuse, vec3 f0, float a2, vec3 n, vec3 v, vec3 l, float nv, float nl) {
+    vec3 h = normalize(v + l);
+    float nh = clamp(dot(n, h), 0.0, 1.0), vh = clamp(dot(v, h), 0.0, 1.0);
+    float d = nh * nh * (a2 - 1.0) + 1.0;
+    float ggx = a2 / (PI * d * d);
+    float smith = 0.5 / (nl * sqrt(nv * nv * (1.0 - a2) + a2) + nv * sqrt(nl * nl * (1.0 - a2) + a2) + 1e-5);
+    float s = 1.0 - vh, s2 = s * s;
+    vec3 fresnel = f0 + (1.0 - f0) * (s2 * s2 * s);
+    return ((1.0 - fresnel) * diffuse * (1.0 / PI) + fresnel * min(ggx * smith, 64.0)) * nl;
+}
+
+vec3 sky_radiance(vec3 d) {
+    float up = d.z;
+    vec3 above = mix(sky_horizon.rgb, sky_zenith.rgb, 1.0 - exp2(-4.0 * max(up, 0.0)));
+    vec3 sky = mix(above, sky_ground.rgb, clamp(-up * 6.0, 0.0, 1.0));
+    float towards = max(dot(d, sun_direction.xyz), 0.0);
+    float t2 = towards * towards, t8 = t2 * t2 * t2 * t2, t32 = t8 * t8 * t8 * t8;
+    return sky + sun_radiance.rgb * (sun_radiance.w * (0.05 * t8 + 0.12 * t32));
+}
+
+// Irradiance / pi of the dome on a surface that sees all of its half of it.
+vec3 sky_diffuse(vec3 n) {
+    float up = n.z * 0.5 + 0.5;
+    vec3 dome = mix(sky_horizon.rgb, sky_zenith.rgb, 0.35 + 0.35 * n.z);
+    return mix(sky_ground.rgb, dome, up * (0.6 + 0.4 * up));
+}
+
+// The whole picture's look, in one place: exposure, Narkowicz' fit of the ACES curve (2016) at 0.6, then sRGB.
+vec3 graded(vec3 radiance) {
+    vec3 x = radiance * (grade.x * 0.6);
+    x = clamp(x * (2.51 * x + 0.03) / (x * (2.43 * x + 0.59) + 0.14), 0.0, 1.0);
+    return mix(x * 12.92, 1.055 * pow(x, vec3(1.0 / 2.4)) - 0.055, step(0.0031308, x));
+}

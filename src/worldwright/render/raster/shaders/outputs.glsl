@@ -1,0 +1,34 @@
+// The stored forms of render/passes.py, computed where the pixel is.
+layout(location = 0) out vec4 out_albedo;     // sRGB-coded base colour, roughness
+layout(location = 1) out uvec2 out_shading;   // shading normal 2 x 12 bits octahedral (world) | metallic 8 bits; emissive 3 x 10 bits
+layout(location = 2) out uint out_depth;
+layout(location = 3) out uvec2 out_normal;
+layout(location = 4) out uint out_entity;
+layout(location = 5) out ivec2 out_flow;
+layout(location = 6) out float out_metallic;
+
+const float FLOW_SCALE = 32.0;
+const int FLOW_INVALID = -32768;
+
+// log2 to 2e-7: the driver's own may be coarser than a depth code's half step.
+float exact_log2(float x) {
+    int bits = floatBitsToInt(x);
+    int e = ((bits >> 23) & 255) - 127;
+    float m = intBitsToFloat((bits & 0x7fffff) | 0x3f800000);
+    if (m > 1.41421356) { m *= 0.5; e += 1; }
+    float t = (m - 1.0) / (m + 1.0), t2 = t * t;
+    return float(e) + t * (2.88539008 + t2 * (0.961796694 + t2 * (0.577078016 + t2 * 0.412198583)));
+}
+
+uint depth_code(float z) {
+    const float steps = 65534.0, near = 0.05, octaves = 14.287712379549449;  // log2(1000 / 0.05)
+    return uint(clamp(roundEven(exact_log2(z / near) * (steps / octaves)), 0.0, steps)) + 1u;
+}
+
+uvec2 normal_code(vec3 n) { return uvec2(roundEven((octahedral(n) * 0.5 + 0.5) * 4095.0)); }
+
+ivec2 flow_code(vec3 q, vec2 pixel) {
+    if (q.z <= 1e-6) return ivec2(FLOW_INVALID);
+    vec2 f = (q.xy / q.z - pixel) * FLOW_SCALE;
+    return max(abs(f.x), abs(f.y)) <= 32767.0 ? ivec2(roundEven(f)) : ivec2(FLOW_INVALID);
+}
