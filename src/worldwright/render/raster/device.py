@@ -143,7 +143,9 @@ def create_context(device: str | None = None) -> tuple[moderngl.Context, GL]:
         return _current(spare)
     found = ", ".join(dict.fromkeys(seen)) or "no device"
     if wanted == "gpu":
-        raise WorldwrightError(f"no GPU with OpenGL 4.5 among the graphics devices ({found})", where="--device", fix="use --device auto")
+        raise WorldwrightError(
+            f"no GPU with OpenGL 4.5 among the graphics devices ({found})", where="--device", fix="use --device auto"
+        )
     raise WorldwrightError(f"no OpenGL 4.5 over EGL ({found})", fix=_PACKAGES)
 
 

@@ -79,7 +79,9 @@ def daylight(world: World) -> Daylight:
     return Daylight(block)
 
 
-def frame_block(base: Daylight, view: View, next_view: View, width: int, height: int, shift: tuple[float, float] = (0.0, 0.0)) -> Array:
+def frame_block(
+    base: Daylight, view: View, next_view: View, width: int, height: int, shift: tuple[float, float] = (0.0, 0.0)
+) -> Array:
     """The block of a picture. ``shift`` moves the picture by part of a pixel, for sub-frames."""
     block = base.block.copy()
     K = view.K.copy()

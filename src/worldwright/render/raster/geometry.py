@@ -125,7 +125,9 @@ def pack_scene(world: World, geometry: SceneGeometry, body_ids: Sequence[int]) -
         if len(mesh.indices):
             rig = rigs[rig_index[entity]]
             vertices = _vertices(mesh, paint, entity, rig_index[entity])
-            groups.setdefault(_key(mesh, paint, True, True), []).append((vertices, _skin(mesh, rig), mesh.indices, rig_index[entity]))
+            groups.setdefault(_key(mesh, paint, True, True), []).append(
+                (vertices, _skin(mesh, rig), mesh.indices, rig_index[entity])
+            )
     if not np.all(np.isfinite(low)):
         low, high = np.array(world.bounds.min, dtype=np.float64), np.array(world.bounds.max, dtype=np.float64)
     order = sorted(groups, key=lambda k: (k.skinned, k.moves, k.page, k.holes, k.double_sided))

@@ -146,7 +146,9 @@ class RasterRenderer:
         packed = at.scene.packed
         return poses_of(instant, packed.rigs, packed.object_count, packed.bone_count)
 
-    def _geometry(self, at: _Open, now: Poses, later: Poses, view: View, next_view: View, shift: tuple[float, float] = (0.0, 0.0)) -> None:
+    def _geometry(
+        self, at: _Open, now: Poses, later: Poses, view: View, next_view: View, shift: tuple[float, float] = (0.0, 0.0)
+    ) -> None:
         """Fill the G-buffer."""
         block = frame_block(self._base, view, next_view, at.width, at.height, shift)
         at.shadows.fill_block(block, now)

@@ -55,7 +55,13 @@ class GpuScene:
         key, context = batch.key, self._context
         flags = tuple(
             name
-            for name, on in (("PAGE", key.page), ("HOLES", key.holes), ("DOUBLE_SIDED", key.double_sided), ("MOVES", key.moves), ("SKINNED", key.skinned))
+            for name, on in (
+                ("PAGE", key.page),
+                ("HOLES", key.holes),
+                ("DOUBLE_SIDED", key.double_sided),
+                ("MOVES", key.moves),
+                ("SKINNED", key.skinned),
+            )
             if on
         )
         vertices = context.buffer(batch.vertices.tobytes())
@@ -63,7 +69,9 @@ class GpuScene:
         content: list[tuple[Any, ...]] = [(vertices, _FORMAT, *_NAMES)]
         if batch.skin is not None:
             content.append((context.buffer(batch.skin.tobytes()), _SKIN_FORMAT, *_SKIN_NAMES))
-        camera = context.vertex_array(program(context, "geometry.vert", "geometry.frag", flags + defines), content, indices, skip_errors=True)
+        camera = context.vertex_array(
+            program(context, "geometry.vert", "geometry.frag", flags + defines), content, indices, skip_errors=True
+        )
         light_program = program(context, "geometry.vert", "shadow.frag", (*flags, "SHADOW"))
         light = context.vertex_array(light_program, content, indices, skip_errors=True)
         indirect = context.buffer(reserve=max(len(batch.starts), 1) * 20, dynamic=True)

@@ -74,7 +74,9 @@ class SunShadows:
             return None
         along = centres @ self._axes.T
         low, high = (along - radii[:, None]).min(axis=0), (along + radii[:, None]).max(axis=0)
-        side = 2.0 ** (np.ceil(np.log2(max(float((high - low)[:2].max()) * 1.05, 0.5)) * 2) / 2)  # sizes in steps, so that they rarely change
+        side = 2.0 ** (
+            np.ceil(np.log2(max(float((high - low)[:2].max()) * 1.05, 0.5)) * 2) / 2
+        )  # sizes in steps, so that they rarely change
         texel = side / MOVING_SIDE
         middle = np.round((low + high)[:2] / 2 / texel) * texel
         low = np.array([*(middle - side / 2), low[2] - 0.1])
