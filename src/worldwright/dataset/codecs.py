@@ -263,12 +263,12 @@ def decode_planes(path: Path, codec: Codec, fps: int, start: int = 0) -> Iterato
     expected = start
     try:
         with av.open(str(path)) as container:
-            stream = container.streams.video[0]
+            stream: Any = container.streams.video[0]
             stream.thread_type = "NONE"
             if start:
                 container.seek(int(Fraction(start, fps) / stream.time_base), stream=stream, backward=True, any_frame=False)
             for picture in container.decode(stream):
-                index = Fraction(picture.pts or 0) * picture.time_base * fps
+                index = Fraction(picture.pts) * picture.time_base * fps
                 if path.suffix == ".mkv":  # Matroska's times are whole milliseconds
                     index = Fraction(round(index))
                 if index < start:
@@ -305,16 +305,15 @@ def encode_pass(name: str, frames: Callable[[], Iterable[Array]], stem: Path, fp
         except DoesNotFit:
             path.unlink(missing_ok=True)
             continue
-        worst, worst_frame, count = (-math.inf if limit.best == "low" else math.inf), 0, 0
+        worst, worst_frame = (-math.inf if limit.best == "low" else math.inf), 0
         decoded = decode_planes(path, codec, fps)
-        for truth in frames():
+        for i, truth in enumerate(frames()):
             found = next(decoded, None)
             if found is None:
-                raise WorldwrightError(f"pass {name}: frame {count} is missing after encoding", where=str(path))
+                raise WorldwrightError(f"pass {name}: frame {i} is missing after encoding", where=str(path))
             value = measure(name, truth, found[1])
             if limit.worse(worst, value) != worst:
-                worst, worst_frame = value, count
-            count += 1
+                worst, worst_frame = value, i
         if next(decoded, None) is not None:
             raise WorldwrightError(f"pass {name}: more frames than were written", where=str(path))
         if limit.holds(worst):

@@ -56,8 +56,8 @@ class PictureStats:
         """Count a picture [height, width(, channels)] of integers in [0, levels)."""
         step = max(1, math.ceil(max(picture.shape[:2]) / MAX_SIDE))
         thin = picture[::step, ::step].reshape(-1, len(self.histogram))
-        for channel, counts in enumerate(self.histogram):
-            counts += np.bincount(thin[:, channel], minlength=len(counts))
+        for channel in range(len(self.histogram)):
+            self.histogram[channel] += np.bincount(thin[:, channel], minlength=self.histogram.shape[1])
         self.pictures += 1
 
     def merge(self, other: PictureStats) -> None:

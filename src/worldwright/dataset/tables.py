@@ -1,0 +1,118 @@
+"""The Parquet files of a dataset, written by one writer and closed: a file without its footer is no file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from worldwright.dataset.features import COLUMNS, Column, data_schema
+from worldwright.dataset.layout import DATA_MB, DATA_PATH, EPISODES_PATH, TASKS_PATH, next_file
+
+Array = NDArray[Any]
+
+
+class TableFiles:
+    """Appends tables to numbered files, a row group each, beginning a new file when one has reached ``max_bytes``."""
+
+    def __init__(self, root: Path, pattern: str, max_bytes: int = DATA_MB << 20) -> None:
+        self._root, self._pattern, self._max_bytes = root, pattern, max_bytes
+        self._place = (0, 0)
+        self._sink: Any = None
+        self._writer: pq.ParquetWriter | None = None
+        self._schema: pa.Schema | None = None
+        self.total_bytes = 0
+
+    def place(self) -> tuple[int, int]:
+        """(chunk, file) that the next table goes to."""
+        if self._sink is not None and self._sink.tell() >= self._max_bytes:
+            self.close()
+            self._place = next_file(*self._place)
+        return self._place
+
+    def append(self, table: pa.Table) -> tuple[int, int]:
+        """Write a table; where it went."""
+        place = self.place()
+        self._schema = self._schema or table.schema
+        if self._writer is None:
+            path = self._root / self._pattern.format(chunk_index=place[0], file_index=place[1])
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._sink = path.open("wb")
+            self._writer = pq.ParquetWriter(self._sink, self._schema, compression="snappy", use_dictionary=True)
+        self._writer.write_table(table.select(self._schema.names).cast(self._schema), row_group_size=max(1, len(table)))
+        return place
+
+    def close(self) -> None:
+        """Write the footer and close the file."""
+        if self._writer is not None:
+            self._writer.close()
+            self.total_bytes += self._sink.tell()
+            self._sink.close()
+            self._writer = self._sink = None
+
+
+def data_files(root: Path) -> TableFiles:
+    """The writer of ``data/``."""
+    return TableFiles(root, DATA_PATH)
+
+
+def episode_files(root: Path) -> TableFiles:
+    """The writer of ``meta/episodes/``."""
+    return TableFiles(root, EPISODES_PATH)
+
+
+def data_table(columns: Mapping[str, Array]) -> pa.Table:
+    """Rows of an episode as a table with the schema of the data files. Vectors are [N, size]."""
+    return pa.table([_arrow(column, columns[column.name]) for column in COLUMNS], schema=data_schema())
+
+
+def _arrow(column: Column, values: Array) -> pa.Array:
+    flat = np.ascontiguousarray(values, dtype=column.dtype)
+    if column.size == 1:
+        return pa.array(flat)
+    return pa.FixedSizeListArray.from_arrays(pa.array(flat.reshape(-1)), column.size)
+
+
+def column_values(table: pa.Table, name: str) -> Array:
+    """A column as an array [N] or [N, size]."""
+    column = table.column(name).combine_chunks()
+    if isinstance(column, pa.ChunkedArray):
+        column = pa.concat_arrays(column.chunks)
+    if pa.types.is_fixed_size_list(column.type):
+        return np.asarray(column.flatten().to_numpy(zero_copy_only=False)).reshape(len(table), -1)
+    return np.asarray(column.to_numpy(zero_copy_only=False))
+
+
+def write_tasks(root: Path, tasks: Sequence[str]) -> None:
+    """``tasks.parquet``: pandas' form of a frame whose index is the task's text and whose column is its number."""
+    pandas = {
+        "index_columns": ["task"],
+        "column_indexes": [
+            {"name": None, "field_name": None, "pandas_type": "unicode", "numpy_type": "object", "metadata": {"encoding": "UTF-8"}}
+        ],
+        "columns": [
+            {"name": "task_index", "field_name": "task_index", "pandas_type": "int64", "numpy_type": "int64", "metadata": None},
+            {"name": "task", "field_name": "task", "pandas_type": "unicode", "numpy_type": "object", "metadata": None},
+        ],
+        "attributes": {},
+        "creator": {"library": "pyarrow", "version": pa.__version__},
+        "pandas_version": "2.2.3",
+    }
+    table = pa.table({"task_index": pa.array(range(len(tasks)), pa.int64()), "task": pa.array(list(tasks), pa.string())})
+    path = root / TASKS_PATH
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(table.replace_schema_metadata({b"pandas": json.dumps(pandas).encode()}), path)
+
+
+def read_column(root: Path, name: str) -> Array:
+    """One column of all data files, in order."""
+    parts = [
+        column_values(pq.read_table(path, columns=[name]), name) for path in sorted((root / "data").glob("chunk-*/file-*.parquet"))
+    ]
+    return np.concatenate(parts)
