@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ from worldwright.engine.protocol import CharacterState, Event, State
 from worldwright.take.model import TakeHeader
 from worldwright.take.writer import TakeWriter
 from worldwright.transforms import camera_look, quat_normalise
+from worldwright.world.files import world_hash
 from worldwright.world.spec import World
 
 BODIES, JOINTS = 5, 7
@@ -39,7 +40,7 @@ def make_header(**changes: object) -> TakeHeader:
     world = small_world()
     fields: dict[str, object] = {
         "world": world,
-        "world_hash": "0" * 32,
+        "world_hash": world_hash(world),
         "assets": {"pack/b.glb": "2", "pack/a.glb": "1"},
         "engine": "made-up",
         "engine_version": "1",
@@ -124,5 +125,6 @@ def take_path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def write() -> Callable[..., None]:
-    return write_take
+def made_up() -> SimpleNamespace:
+    """What the tests need of this file: test modules cannot import it."""
+    return SimpleNamespace(header=make_header, state=make_state, control=control_of, write=write_take, bodies=BODIES, joints=JOINTS)

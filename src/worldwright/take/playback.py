@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldwright.errors import WorldwrightError
-from worldwright.take.codec import BODY_FLOATS, BONE_FLOATS, SampleDecoder
+from worldwright.take.codec import BODY_FLOATS, BONE_FLOATS, SampleDecoder, camera_matrix
 from worldwright.take.container import Channels, ChunkRef, load_chunk
 from worldwright.take.frames import short_turn
 from worldwright.take.model import CharacterInstant, Instant, TakeHeader
 from worldwright.take.schema import DamageError
-from worldwright.transforms import pose_matrix, quat_between
+from worldwright.transforms import quat_between
 
 
 class SampleIndex:
@@ -143,7 +143,7 @@ class Playback:
             angular=bodies[:, 10:13],
             characters=tuple(_character(c) for c in m.message.characters),
             contacts=np.array(m.message.contacts, dtype=np.int32).reshape(-1, 2),
-            cameras=self._cameras(np.array(m.message.cameras).reshape(-1, 7)),
+            cameras=self._cameras(m.message.cameras),
         )
 
     def _between(self, tick: float, t: float, a: _Moment, b: _Moment) -> Instant:
@@ -166,11 +166,12 @@ class Playback:
                 for c, d in zip(a.message.characters, b.message.characters, strict=True)
             ),
             contacts=np.array(a.message.contacts, dtype=np.int32).reshape(-1, 2),
-            cameras=self._cameras(cameras),
+            cameras=self._cameras(cameras.ravel().tolist()),
         )
 
-    def _cameras(self, rows: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-        return dict(zip(self._header.rigs, pose_matrix(rows[:, :3], rows[:, 3:]), strict=True))
+    def _cameras(self, numbers: Sequence[float]) -> dict[str, NDArray[np.float64]]:
+        """From 7 numbers a rig."""
+        return {rig: camera_matrix(numbers[7 * k : 7 * k + 7]) for k, rig in enumerate(self._header.rigs)}
 
 
 def _character(c: Any) -> CharacterInstant:

@@ -13,6 +13,7 @@ from worldwright.errors import WorldwrightError
 from worldwright.ids import canonical_json
 from worldwright.take import take_pb2 as pb
 from worldwright.take.model import TakeHeader
+from worldwright.world.files import world_hash
 from worldwright.world.spec import World
 
 FORMAT = "worldwright.take/1"
@@ -38,6 +39,11 @@ MAX_HEADER_BYTES = 48 << 20
 
 class DamageError(Exception):
     """Why a take cannot be read on: internal, told to the user as a WorldwrightError that says how far the file is whole."""
+
+
+def keyframe_ticks(header: TakeHeader) -> int:
+    """Ticks between the samples in which the writer writes all bodies, moved or not: about a second. Seeking decodes at most this much."""
+    return max(1, header.tick_rate // header.sample_ticks) * header.sample_ticks
 
 
 def descriptor_set(topic: str) -> bytes:
@@ -136,4 +142,6 @@ def parse_header(data: bytes) -> TakeHeader:
         rigs=tuple(message.rigs),
     )
     check_header(header)
+    if world_hash(world) != header.world_hash:
+        raise DamageError(f"header.world_hash is {header.world_hash[:64]!r}, its world's is {world_hash(world)}")
     return header

@@ -18,11 +18,18 @@ from worldwright.take import take_pb2 as pb
 from worldwright.take.codec import MAX_TEXT, Encoded, SampleEncoder
 from worldwright.take.frames import Change, effective_row, issued_row
 from worldwright.take.model import TakeHeader
-from worldwright.take.schema import LIBRARY, MAX_SECONDS, MESSAGES, DamageError, check_header, descriptor_set, header_bytes
+from worldwright.take.schema import (
+    LIBRARY,
+    MAX_SECONDS,
+    MESSAGES,
+    DamageError,
+    check_header,
+    descriptor_set,
+    header_bytes,
+)
 
 CHUNK_BYTES = 256 * 1024
-KEYFRAME_SECONDS = 1
-"""All bodies are written this often, moved or not: seeking decodes at most this much."""
+FLUSH_SECONDS = 1
 
 
 def part_path(path: Path) -> Path:
@@ -49,9 +56,7 @@ class TakeWriter:
         self.samples = self.frames = 0
         self.last_tick = -1
         self._digest = hashlib.blake2b(digest_size=16)
-        self._encoder = SampleEncoder(
-            header, max(1, header.tick_rate * KEYFRAME_SECONDS // header.sample_ticks) * header.sample_ticks
-        )
+        self._encoder = SampleEncoder(header, max(1, header.tick_rate * FLUSH_SECONDS // header.sample_ticks) * header.sample_ticks)
         self._changes: list[Change] = []
         self._keys = self._frame_keys = 0
         self._input_tick = self._event_tick = -1
@@ -162,7 +167,7 @@ class TakeWriter:
             self._frame_keys = inside[-1].keys
         self._changes = self._changes[len(inside) :]
         self.frames += 1
-        if tick % (KEYFRAME_SECONDS * self.header.tick_rate) == 0:
+        if tick % (FLUSH_SECONDS * self.header.tick_rate) == 0:
             self._file.flush()  # so that a killed recording leaves the chunks that are closed
 
     @property
