@@ -43,7 +43,7 @@ SEEN_SAGITTA = 0.012
 
 
 def part_meshes(part: Part, material: Material) -> tuple[Mesh, ...]:
-    """The triangles of a part in the part's own frame; ``scene.place`` brings them into the entity's.
+    """The triangles of a part in the part's own frame; ``placed`` brings them into the entity's.
 
     Args:
         part: any part but a glTF model.
@@ -53,6 +53,7 @@ def part_meshes(part: Part, material: Material) -> tuple[Mesh, ...]:
         WorldwrightError: the part is a glTF model, which only a pack can give.
     """
     geometry = part.geometry
+    size_m = material.texture.size_m if material.texture is not None else 1.0
     along = material.texture is not None and material.texture.kind in {"wood", "bark"}
     origin = quat_rotate(np.array(part.rotation) * np.array([1.0, -1.0, -1.0, -1.0]), part.position)
     sagitta = TOUCHED_SAGITTA if part.collide else SEEN_SAGITTA
@@ -67,29 +68,24 @@ def part_meshes(part: Part, material: Material) -> tuple[Mesh, ...]:
         case Heightfield():
             made = heightfield(np.array(geometry.heights), geometry.size)
         case Sphere():
-            made = _revolve(*sphere_profile(geometry.radius, _segments(geometry.radius, sagitta)), _size(material))
+            made = _revolve(*sphere_profile(geometry.radius, _segments(geometry.radius, sagitta)), size_m, along)
         case Cylinder():
-            made = _revolve(
-                *cylinder_profile(geometry.radius, geometry.height, _segments(geometry.radius, sagitta)), _size(material)
-            )
+            profile = cylinder_profile(geometry.radius, geometry.height, _segments(geometry.radius, sagitta))
+            made = _revolve(*profile, size_m, along)
         case Cone():
-            made = _revolve(*cone_profile(geometry.radius, geometry.height, _segments(geometry.radius, sagitta)), _size(material))
+            made = _revolve(*cone_profile(geometry.radius, geometry.height, _segments(geometry.radius, sagitta)), size_m, along)
         case Capsule():
             profile = capsule_profile(geometry.radius, geometry.height, _segments(geometry.radius, sagitta))
-            made = _revolve(*profile, _size(material))
+            made = _revolve(*profile, size_m, along)
         case GltfModel():
             raise WorldwrightError(f"geometry {geometry.path!r} is a glTF model, not a primitive", fix="load it from its pack")
-    return (_mesh(made, surface_of(material, part.material or ""), _size(material)),)
+    return (_mesh(made, surface_of(material, part.material or ""), size_m),)
 
 
 def mesh_volume(mesh: Mesh) -> float:
     """Volume in cubic metres enclosed by a closed mesh (divergence theorem: the sum of signed tetrahedra to the origin)."""
     a, b, c = np.moveaxis(mesh.positions[mesh.indices].astype(np.float64), 1, 0)
     return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6)
-
-
-def _size(material: Material) -> float:
-    return material.texture.size_m if material.texture is not None else 1.0
 
 
 def _segments(radius: float, sagitta: float) -> int:
@@ -235,8 +231,9 @@ def _ring(segments: int) -> tuple[Array, Array]:
     return c, s
 
 
-def _revolve(points: Array, normals: Array, solid: Array, segments: int, size_m: float) -> Triangles:
-    """The surface of revolution of a profile. Around it the texture repeats a whole number of times; flat ends are mapped as planes."""
+def _revolve(points: Array, normals: Array, solid: Array, segments: int, size_m: float, along: bool) -> Triangles:
+    """The surface of revolution of a profile. Around it the texture repeats a whole number of times; flat ends are mapped as planes. ``along``
+    lets u, the direction of grain, run along the axis."""
     c, s = _ring(segments)
     rows = len(points)
     radius, z = points[:, :1], points[:, 1:]
@@ -251,6 +248,8 @@ def _revolve(points: Array, normals: Array, solid: Array, segments: int, size_m:
     length = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))])
     u = np.broadcast_to(np.linspace(0, around, segments + 1), (rows, segments + 1))
     v = np.broadcast_to(-length[:, None], (rows, segments + 1))
+    if along:
+        u, v = v, u
     end = _flat_ends(points, normals)[:, None]
     u, v = np.where(end, positions[..., 0], u), np.where(end, -positions[..., 1] * np.sign(z + 1e-9), v)
 

@@ -13,27 +13,31 @@ from worldwright.assets.model import Mesh, Model, SceneGeometry
 from worldwright.assets.primitives import part_meshes, placed
 from worldwright.errors import WorldwrightError
 from worldwright.ids import hash_file
-from worldwright.world.spec import Entity, GltfCharacter, GltfModel, Part, World
+from worldwright.world.spec import GltfCharacter, GltfModel, Material, Part, World
 
 
-def build_scene(world: World, packs: Mapping[str, Path]) -> SceneGeometry:
+def build_scene(world: World, packs: Mapping[str, Path], *, images: bool = True) -> SceneGeometry:
     """All meshes of a world: one per entity and surface, in the entity's frame.
 
     Args:
         world: the world.
         packs: pack name to its existing folder (``world.files.resolve_packs``).
+        images: False leaves the procedural textures out: the shapes are the same, for those who do not look (an engine).
 
     Raises:
         WorldwrightError: an asset is missing, unreadable or outside its pack; names the entity and the part.
     """
     assets = _Assets(packs)
+    materials = world.materials
+    if not images:
+        materials = {name: material.model_copy(update={"texture": None}) for name, material in materials.items()}
     entities: dict[int, tuple[Mesh, ...]] = {}
     collision: dict[int, tuple[Mesh, ...]] = {}
     for k, entity in enumerate(world.entities):
         touched: list[Mesh] = []
         seen: list[Mesh] = []
         for j, part in enumerate(entity.parts):
-            meshes = _part(world, entity, part, f"entities[{k}] {entity.name!r} parts[{j}]", assets)
+            meshes = _part(part, materials, f"entities[{k}] {entity.name!r} parts[{j}]", assets)
             (touched if part.collide else seen).extend(meshes)
         merged = merge(touched)
         entities[world.entity_id(k)] = merge([*touched, *seen]) if seen else merged
@@ -66,12 +70,12 @@ def _joined(group: list[Mesh]) -> Mesh:
     )
 
 
-def _part(world: World, entity: Entity, part: Part, where: str, assets: _Assets) -> list[Mesh]:
+def _part(part: Part, materials: Mapping[str, Material], where: str, assets: _Assets) -> list[Mesh]:
     geometry = part.geometry
     if isinstance(geometry, GltfModel):
         meshes, scale = assets.model(geometry, where).meshes, geometry.scale
     else:
-        meshes, scale = part_meshes(part, world.materials[str(part.material)]), 1.0
+        meshes, scale = part_meshes(part, materials[str(part.material)]), 1.0
     position, rotation = np.array(part.position), np.array(part.rotation)
     return [placed(mesh, position, rotation, scale) for mesh in meshes]
 
