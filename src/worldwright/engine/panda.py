@@ -1,0 +1,204 @@
+"""The built-in engine: Panda3D's Bullet, without a window."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from panda3d import bullet, core
+
+from worldwright.assets.animation import Animator
+from worldwright.assets.model import SceneGeometry
+from worldwright.assets.scene import build_scene
+from worldwright.controls import Control
+from worldwright.engine.controller import CharacterController
+from worldwright.engine.physics import EVERYTHING, Physics
+from worldwright.engine.protocol import DEFAULT_TICK_RATE, CharacterState, Event, RayHits, State, SweepHit
+from worldwright.engine.rigs import Rigs
+from worldwright.engine.shapes import capsule_shape
+from worldwright.errors import WorldwrightError
+from worldwright.world.spec import World
+
+F32 = NDArray[np.float32]
+F64 = NDArray[np.float64]
+
+_IDLE = Control()
+_ALL = core.BitMask32(EVERYTHING)
+
+
+class PandaEngine:
+    """Runs a world in Bullet in fixed ticks; see ``engine.protocol.Engine``."""
+
+    name = "panda"
+    version = f"panda3d {core.PandaSystem.get_version_string()}"
+
+    def __init__(self) -> None:
+        self.tick_rate = DEFAULT_TICK_RATE
+        self.body_ids: tuple[int, ...] = ()
+        self.character_ids: tuple[int, ...] = ()
+        self._world: World | None = None
+        self._physics: Physics | None = None
+
+    def load(self, world: World, packs: Mapping[str, Path], *, tick_rate: int = DEFAULT_TICK_RATE, seed: int = 0) -> None:
+        """Build the world at tick 0. ``seed`` is kept for the record: nothing in this engine is random.
+
+        Raises:
+            WorldwrightError: a missing asset, a moving body without volume, a spawn inside something, or a tick rate out of range.
+        """
+        if not 30 <= tick_rate <= 2000:
+            raise WorldwrightError(f"tick rate {tick_rate} is not from 30 to 2000", fix="240 is a good one")
+        self.close()
+        self.tick_rate = tick_rate
+        self._world, self._packs, self._seed = world, dict(packs), seed
+        self._geometry: SceneGeometry = build_scene(world, packs)
+        self._animators = [Animator(self._geometry.characters[world.character_id(k)]) for k in range(len(world.characters))]
+        self.reset()
+
+    def reset(self) -> None:
+        """Back to tick 0 of the loaded world, exactly as loaded: the Bullet world is built anew."""
+        world = self._loaded()
+        if self._physics is not None:
+            self._physics.close()
+        self._physics = physics = Physics(world, self._geometry, self._packs, self.tick_rate)
+        self.body_ids = physics.body_ids
+        spawns = {s.name: s for s in world.spawns}
+        self._controllers = [
+            CharacterController(k, world.character_id(k), c, spawns[c.spawn], physics) for k, c in enumerate(world.characters)
+        ]
+        self.character_ids = tuple(c.id for c in self._controllers)
+        for k, controller in enumerate(self._controllers):
+            controller.check_spawn(f"characters[{k}].spawn {controller.character.spawn!r}")
+        for animator in self._animators:
+            animator.reset()
+        played = self._controllers[0]
+        self._rigs = Rigs(world.camera, played.radius, played.body.group, physics)
+        self._rigs.advance(self._eye(), played.yaw, played.pitch)
+        self._events: list[Event] = []
+        self._reached: set[str] = set()
+        self._outside = False
+        self._doors_open: set[int] = set()
+
+    def tick(self, control: Control) -> None:
+        """Advance one tick with this input for the played character; the others stand."""
+        physics = self._running()
+        physics.step()
+        for k, controller in enumerate(self._controllers):
+            controller.tick(control if k == 0 else _IDLE)
+            clip, speed = controller.clip()
+            animator = self._animators[k]
+            own = animator.clips[clip].speed
+            animator.update(physics.dt, clip, speed / own if own > 1e-3 and speed > 0 else 1.0)
+            if controller.events:
+                self._events += controller.events
+                controller.events.clear()
+        played = self._controllers[0]
+        self._rigs.advance(self._eye(), played.yaw, played.pitch)
+        self._watch(played)
+
+    def _watch(self, played: CharacterController) -> None:
+        """Events of places: goals and bounds."""
+        world = self._loaded()
+        tick = self._running().tick
+        x, y, z = played.feet
+        for k, goal in enumerate(world.goals):
+            if goal.name not in self._reached and math.dist((x, y, z), goal.position) <= goal.radius:
+                self._reached.add(goal.name)
+                self._events.append(Event(tick, "goal", played.id, 0, float(k)))
+        low, high = world.bounds.min, world.bounds.max
+        if not self._outside and not (low[0] <= x <= high[0] and low[1] <= y <= high[1] and low[2] <= z <= high[2]):
+            self._outside = True
+            self._events.append(Event(tick, "out_of_bounds", played.id))
+        for body in self._running().hinged:
+            if body.node.is_active() and abs(body.hinge_axis[2]) > 0.7:
+                angle = abs(self._running().hinge_angle(body)[0])
+                if angle > math.radians(20) and body.id not in self._doors_open:
+                    self._doors_open.add(body.id)
+                    self._events.append(Event(tick, "door", body.id, played.id, angle))
+                elif angle < math.radians(15):
+                    self._doors_open.discard(body.id)
+
+    def _eye(self) -> tuple[float, float, float]:
+        played = self._controllers[0]
+        x, y, z = played.feet
+        return (x, y, z + self._loaded().camera.eye * played.height_now)
+
+    def state(self) -> State:
+        """The state after the last tick, at the cost of reading what is awake."""
+        physics = self._running()
+        positions, rotations, linear, angular = physics.read()
+        characters = tuple(self._character(k) for k in range(len(self._controllers)))
+        pairs = set(physics.contacts())
+        for controller in self._controllers:
+            pairs |= {(min(controller.id, other), max(controller.id, other)) for other in controller.touching}
+        contacts = np.array(sorted(pairs), dtype=np.int32).reshape(-1, 2)
+        events, self._events = tuple(self._events), []
+        played = self._controllers[0]
+        cameras = self._rigs.cameras(self._eye(), played.yaw, played.pitch)
+        return State(physics.tick, positions, rotations, linear, angular, characters, contacts, events, cameras)
+
+    def _character(self, k: int) -> CharacterState:
+        c, animator = self._controllers[k], self._animators[k]
+        return CharacterState(
+            c.id, c.feet, c.yaw, c.pitch, c.moved, c.flags, animator.clip, animator.time, c.ground, animator.bones()
+        )
+
+    def cast_rays(self, origins: F64, directions: F64, max_distance: float, *, ignore: Sequence[int] = ()) -> RayHits:
+        """First hits of rays, origins and unit directions [N, 3], against everything that collides now."""
+        physics = self._running()
+        origins = np.asarray(origins, dtype=np.float64).reshape(-1, 3)
+        directions = np.asarray(directions, dtype=np.float64).reshape(-1, 3)
+        n = len(origins)
+        distance, entity, normal = np.full(n, np.inf), np.zeros(n, dtype=np.int32), np.zeros((n, 3))
+        with physics.hidden(ignore):
+            for i, (a, b) in enumerate(zip(origins.tolist(), (origins + directions * max_distance).tolist(), strict=True)):
+                hit = physics.ray(a, b, _ALL)
+                if hit is not None:
+                    distance[i], entity[i], normal[i] = hit.fraction * max_distance, physics.ids[hit.node], hit.normal
+        return RayHits(distance, entity, normal)
+
+    def sweep_sphere(self, radius: float, start: F64, end: F64, *, ignore: Sequence[int] = ()) -> SweepHit:
+        """Move a sphere from start to end."""
+        return self._sweep(bullet.BulletSphereShape(radius), start, end, ignore)
+
+    def sweep_capsule(self, radius: float, height: float, start: F64, end: F64, *, ignore: Sequence[int] = ()) -> SweepHit:
+        """Move an upright capsule (whole height, its centre given) from start to end."""
+        return self._sweep(capsule_shape(radius, height), start, end, ignore)
+
+    def _sweep(self, shape: bullet.BulletShape, start: F64, end: F64, ignore: Sequence[int]) -> SweepHit:
+        physics = self._running()
+        (ax, ay, az), (bx, by, bz) = (float(x) for x in start), (float(x) for x in end)
+        with physics.hidden(ignore):
+            hit = physics.sweep(shape, (ax, ay, az), (bx, by, bz), _ALL)
+        return SweepHit(1.0, (0.0, 0.0, 0.0), 0) if hit is None else SweepHit(hit.fraction, hit.normal, physics.ids[hit.node])
+
+    def snapshot(self) -> dict[str, Any]:
+        """Versions and settings that reproduce this run."""
+        return {
+            "engine": self.name,
+            "panda3d": core.PandaSystem.get_version_string(),
+            "bullet_version": str(bullet.get_bullet_version()),
+            "tick_rate": str(self.tick_rate),
+            "solver_iterations": "10",
+            "seed": str(getattr(self, "_seed", 0)),
+        }
+
+    def close(self) -> None:
+        """Free everything; ``load`` may follow."""
+        if self._physics is not None:
+            self._physics.close()
+        self._physics, self._world = None, None
+        self.body_ids = self.character_ids = ()
+
+    def _loaded(self) -> World:
+        if self._world is None:
+            raise WorldwrightError("no world is loaded", where="engine panda", fix="call load first")
+        return self._world
+
+    def _running(self) -> Physics:
+        if self._physics is None:
+            raise WorldwrightError("no world is loaded", where="engine panda", fix="call load first")
+        return self._physics

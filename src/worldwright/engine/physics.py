@@ -1,0 +1,381 @@
+"""A world's bodies in Bullet: built, stepped, read and queried. The only module, with ``shapes`` and ``probe``, that knows Bullet's ways.
+
+What had to be found out about Panda3D 1.10.16:
+
+* ``do_physics(dt, 1, dt)`` reports every pose one tick late (Bullet extrapolates its motion states back by a step); with zero
+  sub-steps it makes exactly one step of ``dt`` and reports it exactly.
+* Without a task manager, unused TransformStates are collected only when told; reference counting alone frees them at once.
+* Bullet multiplies the friction and restitution of two bodies. We give it square roots, so a pair has the geometric mean.
+* Bullet computes a compound's inertia from its bounding box and keeps the origin as centre of mass: we set both.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from panda3d import bullet, core
+
+from worldwright.assets.gltf import load_gltf
+from worldwright.assets.model import Mesh, SceneGeometry
+from worldwright.assets.primitives import part_meshes
+from worldwright.engine.shapes import box_shape, mass_properties, solid, triangle_shape
+from worldwright.errors import WorldwrightError
+from worldwright.transforms import quat_conjugate, quat_multiply, quat_rotate
+from worldwright.world.spec import Box, Entity, GltfModel, Part, World
+
+F32 = NDArray[np.float32]
+F64 = NDArray[np.float64]
+Vec = tuple[float, float, float]
+
+core.load_prc_file_data(
+    "worldwright",
+    "uniquify-transforms 0\ntransform-cache 0\ngarbage-collect-states 0\nbullet-filter-algorithm groups-mask\n"
+    "bullet-solver-iterations 10\nbullet-max-objects 65536\nnotify-level-bullet error\n",
+)
+
+STATIC, DYNAMIC, KINEMATIC, HIDDEN = 0, 1, 2, 3
+"""Collision groups (bits). HIDDEN collides with nothing and is met by no query. Character k is in group FIRST_CHARACTER + k."""
+FIRST_CHARACTER = 4
+EVERYTHING = 0xFFFFFFFF & ~(1 << HIDDEN)
+
+LINEAR_SLEEP, ANGULAR_SLEEP = 0.05, 0.1
+"""Below these speeds (m/s, rad/s) for two seconds a body falls asleep. Bullet's own 0.8 and 1.0 would freeze a rolling ball."""
+CONTACT_DISTANCE = 0.01
+"""Metres: bodies nearer than this touch."""
+STALE_TICKS = 120
+"""A body can fall asleep, wake and sleep again unseen only if nobody reads for longer than this."""
+
+
+@dataclass(slots=True)
+class Body:
+    """An entity in Bullet. ``centre`` and ``axes`` are its centre of mass and principal axes in the entity's frame."""
+
+    id: int
+    name: str
+    kind: str
+    node: bullet.BulletRigidBodyNode
+    path: core.NodePath
+    group: int
+    centre: F64
+    axes: F64
+    mass: float = 0.0
+    hinge: bullet.BulletHingeConstraint | None = None
+    hinge_anchor: Vec = (0.0, 0.0, 0.0)
+    hinge_axis: Vec = (0.0, 0.0, 1.0)
+    """In the world: a hinge's axis and a point on it do not move."""
+    move: Callable[[float], tuple[Vec, Vec]] | None = None
+    offset: bool = False
+    """True where centre or axes differ from the entity's frame."""
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Arrays that Bullet's poses are copied into; Panda's own vectors are slow to take apart one by one."""
+
+    positions: core.PTA_LVecBase3f
+    rotations: core.PTA_LVecBase4f
+    linear: core.PTA_LVecBase3f
+    angular: core.PTA_LVecBase3f
+    awake: list[bool]
+    tick: int = -1
+
+
+@dataclass(slots=True)
+class Hit:
+    """What a ray or a sweep met: fraction of the way, outward normal and position at the touch, and the node."""
+
+    fraction: float
+    normal: Vec
+    position: Vec
+    node: bullet.BulletRigidBodyNode
+
+
+def shuttle(entity: Entity) -> Callable[[float], tuple[Vec, Vec]] | None:
+    """Position and velocity of a kinematic entity as a function of seconds: half a cosine to ``to`` and half a cosine back."""
+    if entity.path is None:
+        return None
+    (ax, ay, az), (bx, by, bz) = entity.position, entity.path.to
+    dx, dy, dz = bx - ax, by - ay, bz - az
+    rate = 2 * math.pi / entity.path.period
+
+    def at(seconds: float) -> tuple[Vec, Vec]:
+        s, v = 0.5 - 0.5 * math.cos(rate * seconds), 0.5 * rate * math.sin(rate * seconds)
+        return (ax + dx * s, ay + dy * s, az + dz * s), (dx * v, dy * v, dz * v)
+
+    return at
+
+
+class Physics:
+    """The Bullet world of a world spec at tick 0. Throw it away and build another to go back: Bullet keeps caches."""
+
+    def __init__(self, world: World, geometry: SceneGeometry, packs: Mapping[str, Path], tick_rate: int) -> None:
+        self.dt = 1.0 / tick_rate
+        self.tick = 0
+        self.gravity: Vec = world.gravity
+        self.bullet = bullet.BulletWorld()
+        self.bullet.set_gravity(core.Vec3(*world.gravity))
+        self._groups(len(world.characters))
+        self.bodies: dict[int, Body] = {}
+        self.ids: dict[bullet.BulletRigidBodyNode, int] = {}
+        for k, entity in enumerate(world.entities):
+            id = world.entity_id(k)
+            where = f"entities[{k}] ({entity.name})"
+            body = _build(id, entity, geometry.collision.get(id, ()), world, packs, where)
+            self._add(body)
+            self._hinge(body, entity)
+        self.movers = [b for b in self.bodies.values() if b.kind != "static"]
+        self.body_ids = tuple(b.id for b in self.movers)
+        self.hinged = [b for b in self.movers if b.hinge is not None]
+        self._kinematic = [b for b in self.movers if b.move is not None]
+        self._reader = self._make_reader()
+        self._offsets = [i for i, b in enumerate(self.movers) if b.offset]
+        self._back_axes = quat_conjugate(np.array([self.movers[i].axes for i in self._offsets]).reshape(-1, 4))
+        self._back_centre = np.array([self.movers[i].centre for i in self._offsets]).reshape(-1, 3)
+        self._step = self.bullet.do_physics
+
+    # --- building -----------------------------------------------------------------------------------------------------------
+
+    def _groups(self, characters: int) -> None:
+        flag = self.bullet.set_group_collision_flag
+        for group in range(32):
+            flag(group, group, group == DYNAMIC)
+        for group in (STATIC, KINEMATIC, *(FIRST_CHARACTER + k for k in range(characters))):
+            flag(group, DYNAMIC, True)
+
+    def _add(self, body: Body) -> None:
+        self.bodies[body.id] = body
+        self.ids[body.node] = body.id
+        self.bullet.attach(body.node)
+
+    def _hinge(self, body: Body, entity: Entity) -> None:
+        joint = entity.joint
+        if joint is None:
+            return
+        inverse = quat_conjugate(body.axes)
+        anchor = quat_rotate(inverse, np.array(joint.anchor) - body.centre)
+        axis = np.array(joint.axis) / np.linalg.norm(joint.axis)
+        local = quat_rotate(inverse, axis)
+        hinge = bullet.BulletHingeConstraint(body.node, core.Point3(*anchor), core.Vec3(*local), False)
+        hinge.set_limit(math.degrees(joint.lower), math.degrees(joint.upper))
+        if joint.friction > 0:
+            hinge.enable_angular_motor(True, 0.0, joint.friction * self.dt)
+        self.bullet.attach(hinge)
+        turn = np.array(entity.rotation)
+        body.hinge = hinge
+        body.hinge_anchor = _vec(quat_rotate(turn, joint.anchor) + entity.position)
+        body.hinge_axis = _vec(quat_rotate(turn, axis))
+
+    def add_character(self, index: int, id: int, name: str, shape: bullet.BulletShape, centre: Vec) -> Body:
+        """A kinematic body for character ``index``: dynamic bodies feel it, queries of its own group's mask do not."""
+        node = bullet.BulletRigidBodyNode(name)
+        node.add_shape(shape)
+        # Bullet takes up a kinematic body's pose only in a step: placed first, it stands there from the start.
+        core.NodePath(node).set_pos(*centre)
+        node.set_kinematic(True)
+        node.set_friction(0.5)
+        node.set_deactivation_enabled(False)
+        body = Body(
+            id, name, "character", node, core.NodePath(node), FIRST_CHARACTER + index, np.zeros(3), np.array([1.0, 0, 0, 0])
+        )
+        node.set_into_collide_mask(core.BitMask32.bit(body.group))
+        self._add(body)
+        return body
+
+    def _make_reader(self) -> _Reader:
+        n = max(1, len(self.movers))
+        three, four = core.PTA_LVecBase3f.empty_array, core.PTA_LVecBase4f.empty_array
+        return _Reader(three(n), four(n), three(n), three(n), [True] * n)
+
+    # --- time ---------------------------------------------------------------------------------------------------------------
+
+    def step(self) -> None:
+        """One tick: kinematic bodies go along their paths, then Bullet steps."""
+        self.tick += 1
+        seconds = self.tick * self.dt
+        for body in self._kinematic:
+            if body.move is not None:
+                body.path.set_pos(*body.move(seconds)[0])
+        self._step(self.dt, 0, self.dt)
+
+    # --- reading ------------------------------------------------------------------------------------------------------------
+
+    def read(self) -> tuple[F32, F32, F32, F32]:
+        """Positions [B, 3], rotations [B, 4] wxyz, linear and angular velocities [B, 3] of the movers, at the entities' origins.
+
+        Only bodies that are awake now or were at the last reading are asked."""
+        reader = self._reader
+        every = reader.tick < 0 or self.tick - reader.tick > STALE_TICKS
+        set_p, set_r = reader.positions.set_element, reader.rotations.set_element
+        set_l, set_a = reader.linear.set_element, reader.angular.set_element
+        awake = reader.awake
+        for i, body in enumerate(self.movers):
+            node = body.node
+            active = node.is_active()
+            if active or awake[i] or every:
+                transform = node.get_transform()
+                set_p(i, transform.get_pos())
+                set_r(i, transform.get_quat())
+                set_l(i, node.get_linear_velocity())
+                set_a(i, node.get_angular_velocity())
+            awake[i] = active
+        reader.tick = self.tick
+        n = len(self.movers)
+        positions = np.frombuffer(reader.positions, dtype=np.float32).reshape(-1, 3)[:n].copy()
+        rotations = np.frombuffer(reader.rotations, dtype=np.float32).reshape(-1, 4)[:n].copy()
+        linear = np.frombuffer(reader.linear, dtype=np.float32).reshape(-1, 3)[:n].copy()
+        angular = np.frombuffer(reader.angular, dtype=np.float32).reshape(-1, 3)[:n].copy()
+        if self._offsets:
+            k = self._offsets
+            q = quat_multiply(rotations[k], self._back_axes)
+            arm = quat_rotate(q, self._back_centre)
+            rotations[k] = q
+            positions[k] -= arm
+            linear[k] -= np.cross(angular[k], arm)
+        for i, body in enumerate(self.movers):
+            if body.move is not None:
+                linear[i] = body.move(self.tick * self.dt)[1]
+        return positions, rotations, linear, angular
+
+    def contacts(self) -> list[tuple[int, int]]:
+        """Pairs of entity ids that touch, smaller first, sorted. Pairs that sleep are left out, as are those a finger's breadth apart."""
+        ids = self.ids
+        pairs: set[tuple[int, int]] = set()
+        for manifold in self.bullet.get_manifolds():
+            if not manifold.get_num_manifold_points():
+                continue
+            a, b = manifold.get_node0(), manifold.get_node1()
+            if not (a.is_active() or b.is_active()):
+                continue
+            for point in manifold.get_manifold_points():
+                if point.get_distance() < CONTACT_DISTANCE:
+                    i, j = ids[a], ids[b]
+                    pairs.add((i, j) if i < j else (j, i))
+                    break
+        return sorted(pairs)
+
+    def hinge_angle(self, body: Body) -> tuple[float, float, float]:
+        """How far a hinged body has turned from where the world put it, counter-clockwise about its axis, and its limits; radians."""
+        hinge = body.hinge
+        if hinge is None:
+            return 0.0, 0.0, 0.0
+        return math.radians(hinge.get_hinge_angle()), math.radians(hinge.get_lower_limit()), math.radians(hinge.get_upper_limit())
+
+    # --- questions ----------------------------------------------------------------------------------------------------------
+
+    def ray(self, start: Sequence[float], end: Sequence[float], mask: core.BitMask32) -> Hit | None:
+        """First hit of a ray with bodies in the groups of ``mask``; the normal faces the ray's start."""
+        result = self.bullet.ray_test_closest(core.Point3(*start), core.Point3(*end), mask)
+        return _hit(result) if result.has_hit() else None
+
+    def sweep(self, shape: bullet.BulletShape, start: Vec, end: Vec, mask: core.BitMask32) -> Hit | None:
+        """First hit of a convex shape moved from start to end."""
+        make = core.TransformState.make_pos
+        result = self.bullet.sweep_test_closest(shape, make(core.Point3(*start)), make(core.Point3(*end)), mask, 0.0)
+        return _hit(result) if result.has_hit() else None
+
+    def hidden(self, ids: Sequence[int]) -> _Hidden:
+        """A context in which queries do not meet these entities."""
+        return _Hidden([self.bodies[id] for id in ids if id in self.bodies])
+
+    def close(self) -> None:
+        """Take everything out of Bullet."""
+        for body in self.bodies.values():
+            if body.hinge is not None:
+                self.bullet.remove(body.hinge)
+            self.bullet.remove(body.node)
+        self.bodies.clear()
+        self.ids.clear()
+        self.movers = []
+
+
+@dataclass(slots=True)
+class _Hidden:
+    bodies: list[Body] = field(default_factory=list)
+
+    def __enter__(self) -> None:
+        for body in self.bodies:
+            body.node.set_into_collide_mask(core.BitMask32.bit(HIDDEN))
+
+    def __exit__(self, *_: object) -> None:
+        for body in self.bodies:
+            body.node.set_into_collide_mask(core.BitMask32.bit(body.group))
+
+
+def _hit(result: bullet.BulletClosestHitRayResult | bullet.BulletClosestHitSweepResult) -> Hit:
+    n, p = result.get_hit_normal(), result.get_hit_pos()
+    return Hit(result.get_hit_fraction(), (n[0], n[1], n[2]), (p[0], p[1], p[2]), result.get_node())
+
+
+def _build(id: int, entity: Entity, meshes: Sequence[Mesh], world: World, packs: Mapping[str, Path], where: str) -> Body:
+    node = bullet.BulletRigidBodyNode(entity.name)
+    path = core.NodePath(node)
+    centre, axes = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
+    touched = [part for part in entity.parts if part.collide]
+    if entity.body == "dynamic" and entity.mass is not None:
+        if not touched:
+            raise WorldwrightError("is dynamic and has no part that collides", where=where, fix="give it a part with collide: true")
+        solids = [solid(part, partial(part_points, part, world, packs), where) for part in touched]
+        properties = mass_properties(solids, entity.mass)
+        centre, axes = properties.centre, properties.axes
+        back = quat_conjugate(axes)
+        for s in solids:
+            node.add_shape(s.shape, _pose(quat_rotate(back, s.position - centre), quat_multiply(back, s.rotation)))
+        node.set_mass(entity.mass)
+        node.set_inertia(core.Vec3(*properties.inertia))
+        node.set_linear_sleep_threshold(LINEAR_SLEEP)
+        node.set_angular_sleep_threshold(ANGULAR_SLEEP)
+        node.set_linear_damping(entity.linear_damping)
+        node.set_angular_damping(entity.angular_damping)
+    elif boxes := _boxes(touched):
+        for part, size in boxes:
+            node.add_shape(box_shape(size), _pose(np.array(part.position), np.array(part.rotation)))
+    elif meshes and any(len(mesh.indices) for mesh in meshes):
+        node.add_shape(triangle_shape(meshes))
+    group = {"static": STATIC, "dynamic": DYNAMIC, "kinematic": KINEMATIC}[entity.body]
+    if entity.body == "kinematic":
+        node.set_kinematic(True)
+        node.set_deactivation_enabled(False)
+    node.set_friction(math.sqrt(entity.friction))
+    node.set_restitution(math.sqrt(entity.restitution))
+    node.set_into_collide_mask(core.BitMask32.bit(group))
+    rotation = np.array(entity.rotation)
+    path.set_pos_quat(core.Point3(*(quat_rotate(rotation, centre) + entity.position)), core.Quat(*quat_multiply(rotation, axes)))
+    if entity.body == "dynamic":
+        node.set_linear_velocity(core.Vec3(*entity.velocity))
+    offset = bool(np.any(centre != 0) or axes[0] != 1)
+    return Body(
+        id, entity.name, entity.body, node, path, group, centre, axes, entity.mass or 0.0, move=shuttle(entity), offset=offset
+    )
+
+
+def _boxes(parts: Sequence[Part]) -> list[tuple[Part, Vec]]:
+    """The parts and their sizes where all of them are boxes, else nothing: a Bullet box has the same faces as its triangles, and is
+    solid, so that nothing tunnels through it."""
+    boxes = [(part, part.geometry.size) for part in parts if isinstance(part.geometry, Box)]
+    return boxes if len(boxes) == len(parts) else []
+
+
+def part_points(part: Part, world: World, packs: Mapping[str, Path]) -> F64:
+    """The corners [N, 3] of a part's triangles in the entity's frame."""
+    geometry = part.geometry
+    if isinstance(geometry, GltfModel):
+        root = packs[geometry.pack]
+        meshes, scale = load_gltf(root / geometry.path, root).meshes, geometry.scale
+    else:
+        meshes, scale = part_meshes(part, world.materials[str(part.material)]), 1.0
+    points = np.concatenate([mesh.positions for mesh in meshes]).astype(np.float64) * scale
+    return quat_rotate(np.array(part.rotation), points) + part.position
+
+
+def _pose(position: F64, rotation: F64) -> core.TransformState:
+    return core.TransformState.make_pos_quat_scale(core.Point3(*position), core.Quat(*rotation), core.Vec3(1, 1, 1))
+
+
+def _vec(v: F64) -> Vec:
+    return (float(v[0]), float(v[1]), float(v[2]))
