@@ -6,8 +6,9 @@ failure always says which frame, which value, which limit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -64,9 +65,9 @@ def summarise(name: str, measures: Iterable[Measure], *, nothing: str) -> Check:
     return Check(name, not failing, score, text, worst.frame, float(worst.value), float(worst.limit), evidence)
 
 
-def passed(name: str, message: str, **evidence: object) -> Check:
+def passed(name: str, message: str, evidence: Mapping[str, Any] | None = None) -> Check:
     """A check that holds."""
-    return Check(name, True, 1.0, message, evidence=evidence)
+    return Check(name, True, 1.0, message, evidence=evidence or {})
 
 
 def failed(
@@ -76,11 +77,10 @@ def failed(
     frame: int | None = None,
     value: float | str | None = None,
     limit: float | str | None = None,
-    score: float = 0.0,
-    **evidence: object,
+    evidence: Mapping[str, Any] | None = None,
 ) -> Check:
     """A check that does not hold."""
-    return Check(name, False, score, message, frame, value, limit, evidence)
+    return Check(name, False, 0.0, message, frame, value, limit, evidence or {})
 
 
 def skipped(name: str, reason: str) -> Check:
@@ -88,10 +88,10 @@ def skipped(name: str, reason: str) -> Check:
     return Check(name, False, 0.0, reason, skipped=True)
 
 
-def from_problems(name: str, problems: Sequence[str], held: str, **evidence: object) -> Check:
+def from_problems(name: str, problems: Sequence[str], held: str, evidence: Mapping[str, Any] | None = None) -> Check:
     """A check over a list of differences: the first one is told, all are counted."""
     if not problems:
-        return passed(name, held, **evidence)
+        return passed(name, held, evidence)
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    found = {"problems": list(problems[:NAMED_FRAMES]), "count": len(problems), **evidence}
+    found = {"problems": list(problems[:NAMED_FRAMES]), "count": len(problems), **(evidence or {})}
     return Check(name, False, 0.0, problems[0] + more, evidence=found)

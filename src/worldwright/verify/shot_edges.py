@@ -142,7 +142,7 @@ def check_edges(offsets: list[tuple[int, float, float]], times: list[tuple[int, 
             frame=offsets[0][0],
             value=off,
             limit=OFFSET_PX,
-            **evidence,
+            evidence=evidence,
         )
     if not abs(late) <= LATE_SHARE:
         return failed(
@@ -151,11 +151,11 @@ def check_edges(offsets: list[tuple[int, float, float]], times: list[tuple[int, 
             frame=times[0][0],
             value=abs(late),
             limit=LATE_SHARE,
-            **evidence,
+            evidence=evidence,
         )
     told = (
         f"in time by {late:+.2f} frames over {len(times)} frames that move"
         if len(times) >= FEWEST_FRAMES
         else "too little moves to tell time"
     )
-    return passed(NAME, f"{len(offsets)} frames: displaced by {x:+.2f}, {y:+.2f} px; {told}", **evidence)
+    return passed(NAME, f"{len(offsets)} frames: displaced by {x:+.2f}, {y:+.2f} px; {told}", evidence)

@@ -91,8 +91,7 @@ def choose_rays(frame: Frame, pixels: Pixels, rays: int) -> NDArray[np.int64]:
 def cast(
     frame: Frame, pixels: Pixels, index: NDArray[np.int64], probe: Probe, holes: NDArray[np.int64], two_sided: NDArray[np.int64]
 ) -> Hits:
-    """Cast the rays of a frame. ``holes`` are ids with cut-out surfaces, ``two_sided`` those seen from behind as well."""
-    probe.set_poses(frame.now.positions, frame.now.rotations)
+    """Cast the rays of a frame, with the probe at the frame's poses. ``holes`` are ids with cut-out surfaces, ``two_sided`` those seen from behind as well."""
     local = pixels.ray[index]
     length = np.linalg.norm(local, axis=-1)
     directions = local @ frame.c2w[:3, :3].T / length[:, None]

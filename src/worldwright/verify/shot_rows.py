@@ -42,7 +42,10 @@ def _first_difference(name: str, found: NDArray[Any], expected: NDArray[Any], li
     return frame, f"{cell} is {value!s}, the take gives {right!s}; {len(wrong)} of {len(found)} rows differ", float(gap[frame, at])
 
 
-def _compare(name: str, columns: Sequence[tuple[str, NDArray[Any], NDArray[Any], float]], held: str) -> Check:
+Column = tuple[str, NDArray[Any], NDArray[Any], float]
+
+
+def _compare(name: str, columns: Sequence[Column], held: str) -> Check:
     for column, found, expected, limit in columns:
         if found.shape != expected.shape:
             return failed(name, f"{column} has shape {found.shape}, expected {expected.shape}")
@@ -71,7 +74,7 @@ def check_clock(rows: FrameRows, info: ShotInfo, header: TakeHeader, last_tick: 
             f"the last frame ends at tick {(info.first_frame + n) * info.frame_ticks}, the take at {last_tick}",
             frame=n - 1,
         )
-    columns = [("frame", rows.frame, frame, 0.0), ("tick", rows.tick, tick, 0.0), ("t_ns", rows.t_ns, t_ns, 0.0)]
+    columns: list[Column] = [("frame", rows.frame, frame, 0.0), ("tick", rows.tick, tick, 0.0), ("t_ns", rows.t_ns, t_ns, 0.0)]
     return _compare("clock", columns, f"{n} rows at exactly {info.rate} frames a second")
 
 
@@ -94,7 +97,7 @@ def check_cameras(rows: FrameRows, info: ShotInfo, track: CameraTrack, instants:
     views = [track.view(instant, info.width, info.height) for instant in instants]
     c2w, K = np.array([v.c2w for v in views]), np.array([v.K for v in views])
     n = len(rows)
-    columns = [
+    columns: list[Column] = [
         ("c2w", rows.c2w, c2w[:-1], EXACT),
         ("K", rows.K, K[:-1], EXACT * info.width),
         ("next_c2w", rows.next_c2w, c2w[1:], EXACT),
@@ -112,7 +115,7 @@ def check_actions(rows: FrameRows, info: ShotInfo, take: Take) -> Check:
     except WorldwrightError as error:
         return failed("actions", error.line())
     here = slice(info.first_frame, info.first_frame + info.n_frames)
-    columns = [
+    columns: list[Column] = [
         ("action", rows.action, table.issued[here], 0.0),
         ("effective", rows.effective, table.effective[here], 1e-7),
         ("flags", rows.flags, table.flags[here], 0.0),
@@ -123,7 +126,7 @@ def check_actions(rows: FrameRows, info: ShotInfo, take: Take) -> Check:
 def check_character(rows: FrameRows, instants: Sequence[Instant]) -> Check:
     """The played character's state at every frame."""
     played = [instant.characters[0] for instant in instants[:-1]]
-    columns = [
+    columns: list[Column] = [
         ("character_position", rows.character_position, np.array([c.position for c in played]), EXACT),
         ("character_yaw", rows.character_yaw, np.array([c.yaw for c in played]), EXACT),
         ("character_pitch", rows.character_pitch, np.array([c.pitch for c in played]), EXACT),

@@ -1,0 +1,140 @@
+"""What costs to make and is the same for every shot of a take: its geometry, the probe, an open renderer, the replay's outcome.
+
+Verifying many shots of few takes (a run of the factory, the benchmark of faults) passes one ``Context`` to all of them. It holds little:
+the last few worlds, one renderer.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from worldwright.assets.model import SceneGeometry
+from worldwright.assets.scene import build_scene
+from worldwright.engine.probe import GeometryProbe
+from worldwright.errors import WorldwrightError
+from worldwright.render.info import RendererInfo
+from worldwright.render.protocol import Renderer
+from worldwright.render.registry import make_renderer, renderer_names
+from worldwright.verify.verdict import Check
+from worldwright.world.files import resolve_packs, world_hash
+from worldwright.world.spec import World
+
+KEPT_WORLDS = 3
+KEPT_VERDICTS = 64
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A world's geometry as verification needs it. ``holes`` are ids of entities with cut-out surfaces, through which a ray and a
+    picture may disagree; ``two_sided`` ids that are seen from behind."""
+
+    world: World
+    geometry: SceneGeometry
+    holes: NDArray[np.int64]
+    two_sided: NDArray[np.int64]
+
+
+def make_scene(world: World, packs: Mapping[str, Path]) -> Scene:
+    """Build a world's geometry. Raises WorldwrightError for a missing or bad asset."""
+    geometry = build_scene(world, resolve_packs(world, None, packs))
+    surfaces = [(k, mesh.surface) for k, meshes in geometry.entities.items() for mesh in meshes]
+    holes = sorted({k for k, surface in surfaces if surface.alpha_cutoff is not None})
+    two_sided = sorted({k for k, surface in surfaces if surface.double_sided})
+    return Scene(world, geometry, np.array(holes, dtype=np.int64), np.array(two_sided, dtype=np.int64))
+
+
+class Context:
+    """A cache for one thread. Close it, or use it in a ``with``."""
+
+    def __init__(self, packs: Mapping[str, Path]) -> None:
+        self.packs = dict(packs)
+        self._scenes: OrderedDict[str, Scene] = OrderedDict()
+        self._probes: OrderedDict[tuple[str, tuple[int, ...]], GeometryProbe] = OrderedDict()
+        self._verdicts: OrderedDict[str, tuple[Check, ...]] = OrderedDict()
+        self._renderer: tuple[tuple[object, ...], Renderer] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Free the renderer; forget the rest."""
+        if self._renderer is not None:
+            self._renderer[1].close()
+        self._renderer = None
+        self._scenes.clear()
+        self._probes.clear()
+        self._verdicts.clear()
+
+    def scene(self, world: World) -> Scene:
+        """The geometry of a world."""
+        key = world_hash(world)
+        if key not in self._scenes:
+            self._scenes[key] = make_scene(world, self.packs)
+            while len(self._scenes) > KEPT_WORLDS:
+                self._scenes.popitem(last=False)
+        self._scenes.move_to_end(key)
+        return self._scenes[key]
+
+    def probe(self, world: World, body_ids: tuple[int, ...]) -> GeometryProbe:
+        """The ray-caster for a world's visible geometry."""
+        key = (world_hash(world), body_ids)
+        if key not in self._probes:
+            self._probes[key] = GeometryProbe(self.scene(world).geometry, world, body_ids)
+            while len(self._probes) > KEPT_WORLDS:
+                self._probes.popitem(last=False)
+        self._probes.move_to_end(key)
+        return self._probes[key]
+
+    def renderer(
+        self, info: RendererInfo, world: World, body_ids: tuple[int, ...], width: int, height: int, passes: tuple[str, ...]
+    ) -> Renderer | None:
+        """The shot's renderer, open for this scene and size; None where it is not installed.
+
+        Where the machine has several devices, the one that the shot was made on, if it is there.
+        """
+        if info.name not in renderer_names():
+            return None
+        key = (info.name, info.device, world_hash(world), body_ids, width, height, passes)
+        if self._renderer is not None and self._renderer[0] == key:
+            return self._renderer[1]
+        if self._renderer is not None:
+            self._renderer[1].close()
+            self._renderer = None
+        renderer = make_renderer(info.name)
+        if renderer.device != info.device:
+            renderer = self._on_cpu(renderer, info)
+        renderer.open(world, self.scene(world).geometry, body_ids, width, height, passes)
+        self._renderer = (key, renderer)
+        return renderer
+
+    @staticmethod
+    def _on_cpu(renderer: Renderer, info: RendererInfo) -> Renderer:
+        """The software device in place of ``renderer`` where that is what the shot was made on."""
+        try:
+            other = make_renderer(info.name, "cpu")
+        except WorldwrightError:
+            return renderer
+        if other.device == info.device:
+            renderer.close()
+            return other
+        other.close()
+        return renderer
+
+    def checks(self, key: str, compute: Callable[[], tuple[Check, ...]]) -> tuple[Check, ...]:
+        """The outcome of checks on what ``key`` (a content hash) names, computed once."""
+        if key not in self._verdicts:
+            self._verdicts[key] = compute()
+            while len(self._verdicts) > KEPT_VERDICTS:
+                self._verdicts.popitem(last=False)
+        return self._verdicts[key]
