@@ -11,7 +11,6 @@ import time
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
-import click
 import typer
 import yaml
 from rich.console import Console
@@ -201,7 +200,7 @@ def render(
 ) -> None:
     """Render a take again: a shot, with every pass."""
     from worldwright.render.passes import ALL_PASSES
-    from worldwright.render.run import render_in_process
+    from worldwright.render.worker import render_in_process
 
     report = _with_progress(
         f"render {take.name}",
@@ -406,13 +405,12 @@ def main() -> NoReturn:
         status = app(standalone_mode=False)
     except WorldwrightError as error:
         _fail(f"error: {error.line()}", 2)
-    except (KeyboardInterrupt, click.exceptions.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         _fail("stopped: what was finished is kept; run the same command again to go on", 130)
-    except click.exceptions.Exit as stop:
+    except typer.Exit as stop:
         sys.exit(stop.exit_code)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(2)
+    except typer.TyperException as error:
+        _fail(f"error: {' '.join(error.format_message().split())}; worldwright --help says what there is", 2)
     except BrokenPipeError:
         # The reader of our output has gone (``| head``).
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
