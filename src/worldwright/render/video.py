@@ -13,13 +13,15 @@ from typing import Any
 
 import av
 import numpy as np
-from av.video.reformatter import ColorPrimaries, ColorRange, Colorspace, ColorTrc
+from av.video.reformatter import ColorPrimaries, ColorRange, Colorspace, ColorTrc, Interpolation
 from numpy.typing import NDArray
 
 from worldwright.errors import WorldwrightError
 
 CRF, PRESET = 16, "veryfast"
 U8 = NDArray[np.uint8]
+_EXACT = Interpolation.BILINEAR | Interpolation.ACCURATE_RND | Interpolation.FULL_CHR_H_INT
+"""swscale's fast way back to RGB is 1.3 of 255 too dark on average; this one 0.3, for 6 ms more a 720p picture."""
 
 
 def group_size(rate: Fraction) -> int:
@@ -188,7 +190,7 @@ def _to_rgb(frame: Any) -> U8:
         dst_colorspace=Colorspace.ITU709,
         src_color_range=ColorRange.MPEG,
         dst_color_range=ColorRange.JPEG,
-        interpolation="BILINEAR",
+        interpolation=_EXACT,
         threads=1,
     ).to_ndarray()
     return np.ascontiguousarray(picture)
