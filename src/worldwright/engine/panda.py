@@ -16,7 +16,7 @@ from worldwright.assets.model import SceneGeometry
 from worldwright.assets.scene import build_scene
 from worldwright.controls import Control
 from worldwright.engine.controller import CharacterController
-from worldwright.engine.physics import EVERYTHING, Physics
+from worldwright.engine.physics import EVERYTHING, SOLVER_ITERATIONS, Physics
 from worldwright.engine.protocol import DEFAULT_TICK_RATE, CharacterState, Event, RayHits, State, SweepHit
 from worldwright.engine.rigs import Rigs
 from worldwright.engine.shapes import capsule_shape
@@ -182,7 +182,7 @@ class PandaEngine:
             "panda3d": core.PandaSystem.get_version_string(),
             "bullet_version": str(bullet.get_bullet_version()),
             "tick_rate": str(self.tick_rate),
-            "solver_iterations": "10",
+            "solver_iterations": str(SOLVER_ITERATIONS),
             "seed": str(getattr(self, "_seed", 0)),
         }
 

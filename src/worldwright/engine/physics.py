@@ -33,11 +33,25 @@ F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]
 Vec = tuple[float, float, float]
 
-core.load_prc_file_data(
-    "worldwright",
-    "uniquify-transforms 0\ntransform-cache 0\ngarbage-collect-states 0\nbullet-filter-algorithm groups-mask\n"
-    "bullet-solver-iterations 10\nbullet-max-objects 65536\nnotify-level-bullet error\n",
-)
+SOLVER_ITERATIONS = 10
+
+
+def configure() -> None:
+    """Panda's settings that ours stand on; once per process, before the first Bullet world."""
+    global _configured
+    if not _configured:
+        core.load_prc_file_data("worldwright", _SETTINGS)
+        _configured = True
+
+
+_configured = False
+_SETTINGS = f"""
+uniquify-transforms 0
+transform-cache 0
+garbage-collect-states 0
+bullet-filter-algorithm groups-mask
+bullet-solver-iterations {SOLVER_ITERATIONS}
+"""
 
 STATIC, DYNAMIC, KINEMATIC, HIDDEN = 0, 1, 2, 3
 """Collision groups (bits). HIDDEN collides with nothing and is met by no query. Character k is in group FIRST_CHARACTER + k."""
@@ -115,6 +129,7 @@ class Physics:
     """The Bullet world of a world spec at tick 0. Throw it away and build another to go back: Bullet keeps caches."""
 
     def __init__(self, world: World, geometry: SceneGeometry, packs: Mapping[str, Path], tick_rate: int) -> None:
+        configure()
         self.dt = 1.0 / tick_rate
         self.tick = 0
         self.gravity: Vec = world.gravity
