@@ -47,7 +47,7 @@ def humanoid(look: Humanoid, height: float) -> Model:
     model = made(height / top)
     return replace(
         model,
-        clip_sources={name: "built in" for name in model.clips},
+        clip_sources=dict.fromkeys(model.clips, "built in"),
         licence="Apache-2.0",
         content_hash=content_id({"humanoid": VERSION, "look": look.model_dump(), "height": float(np.float64(height))}),
     )
