@@ -172,6 +172,8 @@ class Progress:
                 self.steps.append(step)
         kept = {name for step in self.steps for name in step}
         for path in (self.folder, self.scratch):
+            if not kept:
+                shutil.rmtree(path, ignore_errors=True)
             path.mkdir(exist_ok=True)
             for name in list_files(path):
                 if f"{path.name}/{name}" not in kept:

@@ -1,0 +1,29 @@
+"""Made-up shots for the tests of this folder."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+SYNTHETIC = Path(__file__).parent / "synthetic.py"
+
+
+@pytest.fixture(scope="session")
+def synthetic() -> ModuleType:
+    """``synthetic.py``: shots of pictures that count, written by the real writer."""
+    spec = importlib.util.spec_from_file_location("worldwright_tests_synthetic", SYNTHETIC)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def made_up(synthetic: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A shot of 100 frames: more than one segment. Not to be changed."""
+    return Path(synthetic.make_shot(tmp_path_factory.mktemp("made-up") / "shot", synthetic.shot_info(100)))
