@@ -22,13 +22,13 @@ def read_accessor(document: Document, index: int, kinds: tuple[str, ...]) -> NDA
     if kind not in kinds:
         accessor.at("type").fail(f"{kind!r}, must be {' or '.join(kinds)} here")
     dtype = _component(accessor)
-    count = accessor.int("count", low=1, high=MAX_ELEMENTS)
+    count = accessor.whole("count", low=1, high=MAX_ELEMENTS)
     columns, rows = SHAPES[kind]
     view = accessor.index("bufferView", len(document.views))
     if view is None:
         values = np.zeros((count, columns * rows), dtype=dtype)
     else:
-        values = _read(document, accessor, view, accessor.int("byteOffset", 0), count, columns, rows, dtype)
+        values = _read(document, accessor, view, accessor.whole("byteOffset", 0), count, columns, rows, dtype)
     if "sparse" in accessor:
         values = _sparse(document, accessor.at("sparse"), values, columns, rows)
     if dtype == np.float32 and not np.isfinite(values).all():
@@ -51,7 +51,7 @@ def read_floats(document: Document, index: int, kinds: tuple[str, ...]) -> NDArr
 
 
 def _component(value: Value) -> np.dtype[Any]:
-    code = value.int("componentType")
+    code = value.whole("componentType")
     if code not in COMPONENTS:
         value.at("componentType").fail(f"{code} is no component type")
     return np.dtype(COMPONENTS[code]).newbyteorder("<")
@@ -76,7 +76,7 @@ def _read(
 
 
 def _sparse(document: Document, sparse: Value, values: NDArray[Any], columns: int, rows: int) -> NDArray[Any]:
-    count = sparse.int("count", low=1, high=len(values))
+    count = sparse.whole("count", low=1, high=len(values))
     places, news = sparse.at("indices"), sparse.at("values")
     kind = _component(places)
     if kind.kind != "u":
@@ -86,7 +86,7 @@ def _sparse(document: Document, sparse: Value, values: NDArray[Any], columns: in
         view = where.index("bufferView", len(document.views))
         if view is None:
             where.fail("bufferView is missing")
-        parts.append(_read(document, where, view, where.int("byteOffset", 0), count, *shape, np.dtype(dtype)))
+        parts.append(_read(document, where, view, where.whole("byteOffset", 0), count, *shape, np.dtype(dtype)))
     at = parts[0][:, 0].astype(np.int64)
     if at.max() >= len(values):
         places.fail(f"index {int(at.max())} is out of range, there are {len(values)}")

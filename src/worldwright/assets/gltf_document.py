@@ -99,7 +99,7 @@ class Value:
             self.fail(f"{self._shown()} is not in {low} to {high}")
         return value
 
-    def int(self, key: str, default: int | None = None, *, low: int = 0, high: int = 2**53) -> int:
+    def whole(self, key: str, default: int | None = None, *, low: int = 0, high: int = 2**53) -> int:
         """The whole number at ``key``; ``default`` when it is not there (None: it must be)."""
         member = self.get(key) if default is not None else self.at(key)
         return default if member is None and default is not None else (member or self.at(key)).as_int(low, high)
@@ -126,12 +126,12 @@ class Value:
             self.fail(f"{self._shown()} is no usable number")
         return value
 
-    def float(self, key: str, default: float) -> float:
+    def number(self, key: str, default: float) -> float:
         """The number at ``key``."""
         member = self.get(key)
         return default if member is None else member.as_float()
 
-    def floats(self, key: str, default: tuple[float, ...]) -> tuple[float, ...]:
+    def numbers(self, key: str, default: tuple[float, ...]) -> tuple[float, ...]:
         """As many numbers as ``default`` has."""
         member = self.get(key)
         if member is None:
@@ -279,7 +279,7 @@ class Document:
         if held is not None:
             return held
         value = self.root.at("buffers").at(index)
-        size = value.int("byteLength", low=1)
+        size = value.whole("byteLength", low=1)
         if "uri" in value:
             data = memoryview(self.resource(value))
         elif index == 0 and self.binary is not None:
@@ -298,10 +298,10 @@ class Document:
         if target is None:
             value.fail("buffer is missing")
         data = self.buffer(target)
-        offset, length = value.int("byteOffset", 0), value.int("byteLength", low=1)
+        offset, length = value.whole("byteOffset", 0), value.whole("byteLength", low=1)
         if offset + length > len(data):
             value.fail(f"bytes {offset} to {offset + length} of a buffer of {len(data)}")
-        return data[offset : offset + length], value.int("byteStride", 0, high=252)
+        return data[offset : offset + length], value.whole("byteStride", 0, high=252)
 
     def content_hash(self) -> str:
         """Over the file and everything that it was read with, by name."""

@@ -72,10 +72,10 @@ class Materials:
         pbr = value.get("pbrMetallicRoughness") or Value({}, value.file, value.pointer)
         extensions = value.get("extensions") or Value({}, value.file, value.pointer)
         unlit = "KHR_materials_unlit" in extensions
-        colour = pbr.floats("baseColorFactor", (1.0, 1.0, 1.0, 1.0))
-        glow = value.floats("emissiveFactor", (0.0, 0.0, 0.0))
+        colour = pbr.numbers("baseColorFactor", (1.0, 1.0, 1.0, 1.0))
+        glow = value.numbers("emissiveFactor", (0.0, 0.0, 0.0))
         strength = extensions.get("KHR_materials_emissive_strength")
-        power = strength.float("emissiveStrength", 1.0) if strength is not None else 1.0
+        power = strength.number("emissiveStrength", 1.0) if strength is not None else 1.0
         textures = {
             "base": pbr.get("baseColorTexture"),
             "rough": None if unlit else pbr.get("metallicRoughnessTexture"),
@@ -90,12 +90,12 @@ class Materials:
         mode = value.text("alphaMode", "OPAQUE")
         if mode not in {"OPAQUE", "MASK", "BLEND"}:
             value.at("alphaMode").fail(f"{mode!r} is none of OPAQUE, MASK, BLEND")
-        cutoff = {"OPAQUE": None, "MASK": value.float("alphaCutoff", 0.5), "BLEND": 0.5}[mode]
+        cutoff = {"OPAQUE": None, "MASK": value.number("alphaCutoff", 0.5), "BLEND": 0.5}[mode]
         surface = Surface(
             name=value.text("name", "material"),
             base_colour=(_unit(colour[0]), _unit(colour[1]), _unit(colour[2]), _unit(colour[3])),
-            metallic=0.0 if unlit else _unit(pbr.float("metallicFactor", 1.0)),
-            roughness=1.0 if unlit else _unit(pbr.float("roughnessFactor", 1.0)),
+            metallic=0.0 if unlit else _unit(pbr.number("metallicFactor", 1.0)),
+            roughness=1.0 if unlit else _unit(pbr.number("roughnessFactor", 1.0)),
             emissive=(max(glow[0] * power, 0.0), max(glow[1] * power, 0.0), max(glow[2] * power, 0.0)),
             base_colour_image=images["base"],
             metallic_roughness_image=images["rough"],
@@ -137,26 +137,27 @@ def _decode(data: bytes, value: Value) -> NDArray[np.uint8]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PillowImage.DecompressionBombWarning)
             with PillowImage.open(io.BytesIO(data), formats=("PNG", "JPEG")) as picture:
-                size = picture.size
-                if max(size) <= MAX_SIDE:
-                    return np.array(picture.convert("RGBA"), dtype=np.uint8)
+                width, height = picture.size
+                pixels = np.array(picture.convert("RGBA"), dtype=np.uint8) if max(width, height) <= MAX_SIDE else None
     except Exception as error:  # Pillow's decoders raise many kinds on broken data
         value.fail(f"no PNG or JPEG that can be read ({type(error).__name__}: {error})", "save the image again")
-    value.fail(f"{size[0]} x {size[1]} pixels, at most {MAX_SIDE} a side are read", "use a smaller image")
+    if pixels is None:
+        value.fail(f"{width} x {height} pixels, at most {MAX_SIDE} a side are read", "use a smaller image")
+    return pixels
 
 
 def _coordinates(info: Value) -> Coordinates:
-    channel = info.int("texCoord", 0, high=7)
+    channel = info.whole("texCoord", 0, high=7)
     extensions = info.get("extensions")
     transform = extensions.get("KHR_texture_transform") if extensions is not None else None
     if transform is None:
         return Coordinates(channel)
-    x, y = transform.floats("offset", (0.0, 0.0))
-    sx, sy = transform.floats("scale", (1.0, 1.0))
-    c, s = np.cos(transform.float("rotation", 0.0)), np.sin(transform.float("rotation", 0.0))
+    x, y = transform.numbers("offset", (0.0, 0.0))
+    sx, sy = transform.numbers("scale", (1.0, 1.0))
+    c, s = np.cos(transform.number("rotation", 0.0)), np.sin(transform.number("rotation", 0.0))
     # The extension's order: scale, then rotate (counter-clockwise in image space), then offset.
     matrix = np.array([[c * sx, s * sy, x], [-s * sx, c * sy, y]])
-    return Coordinates(transform.int("texCoord", channel, high=7), matrix)
+    return Coordinates(transform.whole("texCoord", channel, high=7), matrix)
 
 
 def _unit(value: float) -> float:

@@ -55,7 +55,7 @@ class Primitives:
         return self._done[index]
 
     def _primitive(self, value: Value) -> Primitive | None:
-        mode = value.int("mode", 4, high=6)
+        mode = value.whole("mode", 4, high=6)
         if mode < 4:
             return None
         attributes = value.at("attributes")

@@ -84,18 +84,18 @@ def read_nodes(document: Document) -> Nodes:
     local = np.tile(np.eye(4), (count, 1, 1))
     for k, value in enumerate(values):
         if "matrix" in value:
-            matrix = np.array(value.floats("matrix", (0.0,) * 16)).reshape(4, 4).T
+            matrix = np.array(value.numbers("matrix", (0.0,) * 16)).reshape(4, 4).T
             if np.abs(matrix[3] - [0, 0, 0, 1]).max() > 1e-5:
                 value.at("matrix").fail("its last row is not 0 0 0 1")
             local[k] = to_our_matrices(matrix)
             translations[k], rotations[k], scales[k] = decompose(local[k])
         else:
-            rotation = np.array(value.floats("rotation", (0.0, 0.0, 0.0, 1.0)))
+            rotation = np.array(value.numbers("rotation", (0.0, 0.0, 0.0, 1.0)))
             if abs(float(np.linalg.norm(rotation)) - 1.0) > 0.05:
                 value.at("rotation").fail(f"{rotation.tolist()} is no unit quaternion")
-            translations[k] = to_our_points(np.array(value.floats("translation", (0.0, 0.0, 0.0))))
+            translations[k] = to_our_points(np.array(value.numbers("translation", (0.0, 0.0, 0.0))))
             rotations[k] = to_our_quats(rotation)
-            scales[k] = to_our_scales(np.array(value.floats("scale", (1.0, 1.0, 1.0))))
+            scales[k] = to_our_scales(np.array(value.numbers("scale", (1.0, 1.0, 1.0))))
             local[k] = pose_matrix(translations[k], rotations[k], scales[k])
     order = _order(document, values, parents)
     world = local.copy()
