@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from panda3d import bullet, core
 
 from worldwright.controls import KEY_BITS, MOUSE_RADIANS, Control, Flag
-from worldwright.engine.physics import EVERYTHING, Hit, Physics
+from worldwright.engine.physics import EVERYTHING, Body, Hit, Physics
 from worldwright.engine.protocol import Event
 from worldwright.engine.shapes import capsule_shape
 from worldwright.errors import WorldwrightError
@@ -27,8 +27,9 @@ SKIN = 0.004
 """Metres kept to what a sweep meets, along the way."""
 FOOT_INSET = 0.015
 """Sweeps up and down are this much thinner than those along, so that a wall one leans on is no ground."""
-DEAD_BAND = 2e-4
-"""Metres by which the ground must differ before the feet follow: Bullet's sweeps answer in float32, and feet must not tremble."""
+NOISE, CALM = 0.002, 0.2
+"""Bullet's sweeps stop up to a millimetre early, here more and there less. Smaller changes of the ground than NOISE metres are followed
+by this share a tick, so that feet do not tremble."""
 BODY_INSET = 0.01
 """The body that others feel is this much thinner than the swept capsule, so that they do not push each other without end."""
 ACCELERATION, AIR_ACCELERATION = 12.0, 2.5
@@ -43,8 +44,16 @@ USE_REACH = 1.3
 USE_TORQUE = 0.7
 """N m per kilogram of the character's mass on a hinged body, until it turns at USE_TURN rad/s."""
 USE_TURN = 1.6
+SLOPE_FRICTION = 0.3
+"""Coulomb friction of feet that slide down a slope too steep to stand on."""
+SLIDE_SECONDS = 0.04
+"""A steep slope is left when it was not touched for so long."""
+KNOCK_SPEED = 0.3
+"""m/s at which something must come closer to knock a person aside."""
 SMOOTH_SECONDS = 0.05
 """Time constant with which the feet (and the camera) follow a step."""
+EYE_ROOM = 0.1
+"""Metres below the top of the head that the eye stays while its height is smoothed."""
 CROUCH_SECONDS = 0.08
 """Time constant with which the eye follows crouching and standing up."""
 STEP_FLAG_SECONDS = 0.05
@@ -52,7 +61,6 @@ STEP_FLAG_SECONDS = 0.05
 PUSH_FLAG_SECONDS = 0.05
 PUSH_AGAIN_SECONDS = 0.5
 """A push of the same body after this long without one is a new event."""
-DOOR_OPEN, DOOR_SHUT = math.radians(20), math.radians(15)
 
 Vec = tuple[float, float, float]
 _FORWARD, _BACK, _LEFT, _RIGHT = (KEY_BITS[k] for k in ("forward", "back", "left", "right"))
@@ -113,11 +121,13 @@ class CharacterController:
         self.sink = 0.0
         self.debt = 0.0
         self.sliding: Vec | None = None
+        self.slide_until = -1
         self.still = 0
         self.touching: set[int] = set()
         self.moved: Vec = (0.0, 0.0, 0.0)
         self.feet: Vec = spawn.position
         self.height_now = self.height
+        self._use_ways: dict[int, float] = {}
         self._push_last: dict[int, int] = {}
         self._step_until = self._push_until = -1
         self._left_ground = True
@@ -150,14 +160,17 @@ class CharacterController:
             else:
                 self._walk()
         else:
+            if self.physics.tick > self.slide_until:
+                self.sliding = None
             if self.sliding is not None:
-                sx, sy, _ = self.sliding
+                sx, sy = _flat(self.sliding)
                 into = min(0.0, wx * sx + wy * sy)
                 wx, wy = wx - into * sx, wy - into * sy
+                self._rub(self.sliding[2])
             self._accelerate(wx, wy, AIR_ACCELERATION)
             self._fly()
         if self.keys & _USE:
-            self._use()
+            self._use(bool(pressed & _USE))
         self._mark(self.x - bx, self.y - by)
         self._smooth()
         dt = self.dt
@@ -220,6 +233,17 @@ class CharacterController:
     def tall(self) -> float:
         """Height of the capsule now, from the ground to the top."""
         return self.low if self.crouched else self.height
+
+    def eye(self, share: float) -> Vec:
+        """The eye at ``share`` of the body's height. Smoothing never lifts it out of the capsule, where there may be a ceiling."""
+        x, y, z = self.feet
+        high = share * self.height_now
+        top = self.z + max(high, self.height_now - EYE_ROOM)
+        return (x, y, min(z + high, top))
+
+    def chest(self) -> Vec:
+        """A point on the capsule's axis from which a sphere of its radius is free."""
+        return (self.x, self.y, self.z + self.tall - self.radius)
 
     # --- queries ------------------------------------------------------------------------------------------------------------
 
@@ -370,8 +394,8 @@ class CharacterController:
             self.vz = 0.0
             return
         drop = hit.fraction * reach - GAP
-        if abs(drop) > DEAD_BAND and not touch.beside:
-            self.z -= drop
+        if not touch.beside:
+            self.z -= drop if abs(drop) > NOISE else CALM * drop
         self.ground, self.ground_normal = touch.entity, touch.normal
         self.vz = 0.0
         slope = touch.normal
@@ -439,7 +463,6 @@ class CharacterController:
         dt = self.dt
         dx, dy, dz = self.vx * dt + 0.5 * gx * dt * dt, self.vy * dt + 0.5 * gy * dt * dt, self.vz * dt + 0.5 * gz * dt * dt
         self.vx, self.vy, self.vz = self.vx + gx * dt, self.vy + gy * dt, self.vz + gz * dt
-        self.sliding = None
         planes: list[Vec] = []
         walk = _Walk()
         x0, y0, z0 = self.x, self.y, self.z
@@ -457,7 +480,7 @@ class CharacterController:
                 if touch.carries:
                     self._land(touch)
                     return
-                self.sliding = _flat(n)
+                self.sliding, self.slide_until = n, self.physics.tick + int(SLIDE_SECONDS / dt)
             walk.hit = True
             if n[2] < 0.5:
                 self._push(hit, walk)
@@ -473,11 +496,21 @@ class CharacterController:
                 self._land(_Touch(True, (0.0, 0.0, 1.0), self.physics.ids[hit.node]))
         self._remember(walk)
 
+    def _rub(self, nz: float) -> None:
+        """Coulomb friction on a slope too steep to stand on."""
+        speed = math.sqrt(self.vx * self.vx + self.vy * self.vy + self.vz * self.vz)
+        g = math.hypot(*self.physics.gravity)
+        if speed > 1e-6:
+            left = max(0.0, 1 - SLOPE_FRICTION * g * nz * self.dt / speed)
+            self.vx, self.vy, self.vz = self.vx * left, self.vy * left, self.vz * left
+
     def _land(self, touch: _Touch) -> None:
         self.still = 0
         self.sliding = None
         self._event("land", other=touch.entity, value=-self.vz)
         self.ground, self.ground_normal, self.vz = touch.entity, touch.normal, 0.0
+        # A fall ends a skin above the ground, a walk goes a gap above it.
+        self.z += GAP - SKIN
 
     # --- with others --------------------------------------------------------------------------------------------------------
 
@@ -506,8 +539,11 @@ class CharacterController:
                 body.node.apply_impulse(core.Vec3(hx * impulse, hy * impulse, 0.0), core.Point3(rx, ry, 0.0))
         return max(0.0, speed)
 
-    def _use(self) -> None:
-        """Turn hinged bodies in reach ahead: away from oneself, or, where they cannot go that way, towards."""
+    def _use(self, pressed: bool) -> None:
+        """Turn hinged bodies in reach ahead: away from oneself, or, where they cannot go that way, towards. The way is chosen when the
+        key goes down, and kept until it is released."""
+        if pressed:
+            self._use_ways.clear()
         c, s = math.cos(self.yaw), math.sin(self.yaw)
         for body in self.physics.hinged:
             p = body.path.get_pos()
@@ -520,42 +556,64 @@ class CharacterController:
             ):
                 continue
             ax, ay, az = body.hinge_axis
-            px, py, _ = body.hinge_anchor
-            lever = az * ((p[0] - px) * s - (p[1] - py) * c)
-            sign = 1.0 if lever >= 0 else -1.0
-            angle, lower, upper = self.physics.hinge_angle(body)
-            if (upper - angle if sign > 0 else angle - lower) < 0.1:
-                sign = -sign
+            way = self._use_ways.get(body.id)
+            if way is None:
+                ex, ey, _ = body.hinge_anchor
+                way = 1.0 if az * ((p[0] - ex) * s - (p[1] - ey) * c) >= 0 else -1.0
+                angle, lower, upper = self.physics.hinge_angle(body)
+                if (upper - angle if way > 0 else angle - lower) < 0.1:
+                    way = -way
+                self._use_ways[body.id] = way
             w = body.node.get_angular_velocity()
-            if (w[0] * ax + w[1] * ay + w[2] * az) * sign < USE_TURN:
-                torque = sign * USE_TORQUE * self.character.mass * self.dt
+            if (w[0] * ax + w[1] * ay + w[2] * az) * way < USE_TURN:
+                torque = way * USE_TORQUE * self.character.mass * self.dt
                 body.node.set_active(True)
                 body.node.apply_torque_impulse(core.Vec3(ax * torque, ay * torque, az * torque))
 
     def _make_room(self) -> None:
-        """Give way to what has moved into the capsule."""
+        """Give way to what has moved into the capsule, and take the blow of what comes fast: momentum is shared as in an inelastic
+        collision before Bullet, to which this body is immovable, would stop the other one dead."""
         if not self.physics.movers:
             return
-        for contact in self.physics.bullet.contact_test(self.body.node, False).get_contacts():
+        node = self.body.node
+        for contact in self.physics.bullet.contact_test(node, False).get_contacts():
             point = contact.get_manifold_point()
-            depth = -point.get_distance()
-            if depth <= 0:
-                continue
-            first = contact.get_node0() == self.body.node
+            first = contact.get_node0() == node
             other = self.physics.bodies[self.physics.ids[contact.get_node1() if first else contact.get_node0()]]
             if other.kind == "static":
                 continue
-            share = other.mass / (other.mass + self.character.mass) if other.kind == "dynamic" else 1.0
             n = point.get_normal_world_on_b()
-            push = (depth + BODY_INSET) * share * (1.0 if first else -1.0)
-            dx, dy, dz = n[0] * push, n[1] * push, n[2] * push
-            length = math.sqrt(dx * dx + dy * dy + dz * dz)
-            if length < 1e-6:
-                continue
-            with self.physics.hidden((other.id,)):
-                hit = self._sweep(dx, dy, dz)
-            t = 1.0 if hit is None else max(0.0, hit.fraction - SKIN / length)
-            self._shift(t * dx, t * dy, t * dz)
+            sign = 1.0 if first else -1.0
+            nx, ny, nz = n[0] * sign, n[1] * sign, n[2] * sign
+            share = 1.0
+            if other.kind == "dynamic":
+                share = other.mass / (other.mass + self.character.mass)
+                self._take_blow(other, nx, ny, share)
+            depth = -point.get_distance()
+            if depth > 0 or other.kind == "kinematic":
+                self._give_way(other.id, nx, ny, nz, (depth + BODY_INSET) * share)
+
+    def _take_blow(self, other: Body, nx: float, ny: float, share: float) -> None:
+        flat = math.hypot(nx, ny)
+        if flat < 0.1:
+            return
+        nx, ny = nx / flat, ny / flat
+        v = other.node.get_linear_velocity()
+        closing = (v[0] - self.vx) * nx + (v[1] - self.vy) * ny
+        if closing < KNOCK_SPEED or v[0] * nx + v[1] * ny < KNOCK_SPEED:
+            return
+        self.vx += share * closing * nx
+        self.vy += share * closing * ny
+        lost = (1 - share) * closing
+        other.node.set_linear_velocity(core.Vec3(v[0] - lost * nx, v[1] - lost * ny, v[2]))
+
+    def _give_way(self, other: int, nx: float, ny: float, nz: float, far: float) -> None:
+        if far < 1e-6:
+            return
+        with self.physics.hidden((other,)):
+            hit = self._sweep(nx * far, ny * far, nz * far)
+        t = 1.0 if hit is None else max(0.0, hit.fraction - SKIN / far)
+        self._shift(t * nx * far, t * ny * far, t * nz * far)
 
     # --- bookkeeping --------------------------------------------------------------------------------------------------------
 
@@ -637,18 +695,20 @@ class CharacterController:
 
     def _settle(self) -> None:
         """At tick 0: stand on what is just below the spawn."""
-        hit = self._drop(-self.reach)
-        if hit is not None:
-            touch = self._touch(hit)
-            if touch.carries and hit.fraction * self.reach < 3 * GAP:
-                self.z -= hit.fraction * self.reach - GAP
-                self.ground, self.ground_normal = touch.entity, touch.normal
+        for _ in range(3):
+            # A sweep's answer depends a little on where it starts: settled when a second one says the same.
+            hit = self._drop(-self.reach)
+            touch = self._touch(hit) if hit is not None else None
+            if hit is None or touch is None or not touch.carries or hit.fraction * self.reach > 3 * GAP:
+                break
+            self.z -= hit.fraction * self.reach - GAP
+            self.ground, self.ground_normal = touch.entity, touch.normal
         self.feet = (self.x, self.y, self.z)
         if not self.ground:
             self.flags = int(Flag.AIRBORNE)
 
     def check_spawn(self, where: str) -> None:
-        """Raise WorldwrightError where the body stands in something."""
+        """Raise WorldwrightError where the body stands in something. Closed meshes are hollow to this test: see ``engine.panda``."""
         deepest, name = 0.0, ""
         for contact in self.physics.bullet.contact_test(self.body.node, False).get_contacts():
             depth = -contact.get_manifold_point().get_distance()
@@ -656,11 +716,7 @@ class CharacterController:
             if depth > deepest:
                 deepest, name = depth, self.physics.bodies[self.physics.ids[other]].name
         if deepest > 0:
-            raise WorldwrightError(
-                f"{self.character.name!r} would stand {deepest + BODY_INSET:.3f} m deep in entity {name!r}",
-                where=where,
-                fix="move the spawn or the entity",
-            )
+            raise spawn_error(self.character.name, name, f"overlaps by {deepest + BODY_INSET:.3f} m", where)
 
     def clip(self) -> tuple[str, float]:
         """The clip that fits, and the ground speed that it should show in m/s."""
@@ -683,6 +739,13 @@ class CharacterController:
         return ("run" if speed > gait else "walk"), speed
 
 
+def spawn_error(character: str, entity: str, how: str, where: str) -> WorldwrightError:
+    """The refusal of a spawn inside something."""
+    return WorldwrightError(
+        f"{character!r} would start inside entity {entity!r} ({how})", where=where, fix="move the spawn or the entity"
+    )
+
+
 _HIT = 1 << 16
 
 
@@ -692,9 +755,9 @@ def _towards(ax: float, ay: float, bx: float, by: float, most: float) -> tuple[f
     return (bx, by) if d <= most else (ax + dx / d * most, ay + dy / d * most)
 
 
-def _flat(n: Vec) -> Vec:
+def _flat(n: Vec) -> tuple[float, float]:
     d = math.hypot(n[0], n[1])
-    return (n[0] / d, n[1] / d, 0.0) if d > 1e-6 else (0.0, 0.0, 0.0)
+    return (n[0] / d, n[1] / d) if d > 1e-6 else (0.0, 0.0)
 
 
 def _along(x: float, y: float, z: float, planes: list[Vec]) -> Vec:

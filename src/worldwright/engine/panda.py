@@ -15,16 +15,22 @@ from worldwright.assets.animation import Animator
 from worldwright.assets.model import SceneGeometry
 from worldwright.assets.scene import build_scene
 from worldwright.controls import Control
-from worldwright.engine.controller import CharacterController
+from worldwright.engine.controller import CharacterController, spawn_error
 from worldwright.engine.physics import EVERYTHING, SOLVER_ITERATIONS, Physics
 from worldwright.engine.protocol import DEFAULT_TICK_RATE, CharacterState, Event, RayHits, State, SweepHit
 from worldwright.engine.rigs import Rigs
-from worldwright.engine.shapes import capsule_shape
+from worldwright.engine.shapes import capsule_shape, winding_number
 from worldwright.errors import WorldwrightError
+from worldwright.transforms import quat_conjugate, quat_rotate
 from worldwright.world.spec import World
 
 F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]
+
+DOOR_OPEN, DOOR_SHUT = math.radians(20), math.radians(15)
+"""A hinged body is a door opened beyond the first angle, and shut again below the second."""
+UPRIGHT = 0.7
+"""A door's axis stands up at least so far (z of the unit axis); a seesaw's does not."""
 
 _IDLE = Control()
 _ALL = core.BitMask32(EVERYTHING)
@@ -71,16 +77,17 @@ class PandaEngine:
         ]
         self.character_ids = tuple(c.id for c in self._controllers)
         for k, controller in enumerate(self._controllers):
-            controller.check_spawn(f"characters[{k}].spawn {controller.character.spawn!r}")
+            where = f"characters[{k}].spawn {controller.character.spawn!r}"
+            controller.check_spawn(where)
+            refuse_inside(controller, self._geometry, world, where)
         for animator in self._animators:
             animator.reset()
         played = self._controllers[0]
-        self._rigs = Rigs(world.camera, played.radius, played.body.group, physics)
-        self._rigs.advance(self._eye(), played.yaw, played.pitch)
+        self._rigs = Rigs(world.camera, played, physics)
         self._events: list[Event] = []
         self._reached: set[str] = set()
         self._outside = False
-        self._doors_open: set[int] = set()
+        self._open: set[int] = set()
 
     def tick(self, control: Control) -> None:
         """Advance one tick with this input for the played character; the others stand."""
@@ -96,13 +103,13 @@ class PandaEngine:
                 self._events += controller.events
                 controller.events.clear()
         played = self._controllers[0]
-        self._rigs.advance(self._eye(), played.yaw, played.pitch)
+        self._rigs.advance()
         self._watch(played)
 
     def _watch(self, played: CharacterController) -> None:
-        """Events of places: goals and bounds."""
-        world = self._loaded()
-        tick = self._running().tick
+        """Events of places and things: goals, bounds, doors."""
+        world, physics = self._loaded(), self._running()
+        tick = physics.tick
         x, y, z = played.feet
         for k, goal in enumerate(world.goals):
             if goal.name not in self._reached and math.dist((x, y, z), goal.position) <= goal.radius:
@@ -112,19 +119,14 @@ class PandaEngine:
         if not self._outside and not (low[0] <= x <= high[0] and low[1] <= y <= high[1] and low[2] <= z <= high[2]):
             self._outside = True
             self._events.append(Event(tick, "out_of_bounds", played.id))
-        for body in self._running().hinged:
-            if body.node.is_active() and abs(body.hinge_axis[2]) > 0.7:
-                angle = abs(self._running().hinge_angle(body)[0])
-                if angle > math.radians(20) and body.id not in self._doors_open:
-                    self._doors_open.add(body.id)
+        for body in physics.hinged:
+            if body.node.is_active() and abs(body.hinge_axis[2]) > UPRIGHT:
+                angle = abs(physics.hinge_angle(body)[0])
+                if angle > DOOR_OPEN and body.id not in self._open:
+                    self._open.add(body.id)
                     self._events.append(Event(tick, "door", body.id, played.id, angle))
-                elif angle < math.radians(15):
-                    self._doors_open.discard(body.id)
-
-    def _eye(self) -> tuple[float, float, float]:
-        played = self._controllers[0]
-        x, y, z = played.feet
-        return (x, y, z + self._loaded().camera.eye * played.height_now)
+                elif angle < DOOR_SHUT:
+                    self._open.discard(body.id)
 
     def state(self) -> State:
         """The state after the last tick, at the cost of reading what is awake."""
@@ -136,8 +138,7 @@ class PandaEngine:
             pairs |= {(min(controller.id, other), max(controller.id, other)) for other in controller.touching}
         contacts = np.array(sorted(pairs), dtype=np.int32).reshape(-1, 2)
         events, self._events = tuple(self._events), []
-        played = self._controllers[0]
-        cameras = self._rigs.cameras(self._eye(), played.yaw, played.pitch)
+        cameras = self._rigs.cameras()
         return State(physics.tick, positions, rotations, linear, angular, characters, contacts, events, cameras)
 
     def _character(self, k: int) -> CharacterState:
@@ -202,3 +203,20 @@ class PandaEngine:
         if self._physics is None:
             raise WorldwrightError("no world is loaded", where="engine panda", fix="call load first")
         return self._physics
+
+
+def refuse_inside(controller: CharacterController, geometry: SceneGeometry, world: World, where: str) -> None:
+    """Raise WorldwrightError where a character's chest is inside a closed mesh: Bullet's meshes are hollow, so a body that touches none
+    of its triangles meets nothing."""
+    point = np.array(controller.chest())
+    for k, entity in enumerate(world.entities):
+        meshes = geometry.collision.get(world.entity_id(k), ())
+        if not meshes or entity.body == "dynamic":
+            continue
+        local = quat_rotate(quat_conjugate(entity.rotation), point - entity.position)
+        low = np.min([m.positions.min(axis=0) for m in meshes], axis=0)
+        high = np.max([m.positions.max(axis=0) for m in meshes], axis=0)
+        if np.all(local > low) and np.all(local < high):
+            triangles = np.concatenate([m.positions[m.indices.astype(np.int64)] for m in meshes]).astype(np.float64)
+            if winding_number(local, triangles) > 0.75:
+                raise spawn_error(controller.character.name, entity.name, "wholly", where)

@@ -26,7 +26,7 @@ from worldwright.assets.model import Mesh, SceneGeometry
 from worldwright.assets.primitives import part_meshes
 from worldwright.engine.shapes import box_shape, mass_properties, solid, triangle_shape
 from worldwright.errors import WorldwrightError
-from worldwright.transforms import quat_conjugate, quat_multiply, quat_rotate
+from worldwright.transforms import quat_conjugate, quat_multiply, quat_normalise, quat_rotate
 from worldwright.world.spec import Box, Entity, GltfModel, Part, World
 
 F32 = NDArray[np.float32]
@@ -172,18 +172,23 @@ class Physics:
         joint = entity.joint
         if joint is None:
             return
-        inverse = quat_conjugate(body.axes)
-        anchor = quat_rotate(inverse, np.array(joint.anchor) - body.centre)
+        # Bullet measures a hinge's angle from frames that it guesses from the axis alone: given outright, the angle is 0 at tick 0.
         axis = np.array(joint.axis) / np.linalg.norm(joint.axis)
-        local = quat_rotate(inverse, axis)
-        hinge = bullet.BulletHingeConstraint(body.node, core.Point3(*anchor), core.Vec3(*local), False)
+        turn = np.array(entity.rotation)
+        inverse = quat_conjugate(body.axes)
+        frame = _z_towards(axis)
+        anchor = np.array(joint.anchor)
+        hinge = bullet.BulletHingeConstraint(body.node, core.Point3(0), core.Vec3(0, 0, 1), False)
+        hinge.set_frames(
+            _pose(quat_rotate(inverse, anchor - body.centre), quat_multiply(inverse, frame)),
+            _pose(quat_rotate(turn, anchor) + entity.position, quat_multiply(turn, frame)),
+        )
         hinge.set_limit(math.degrees(joint.lower), math.degrees(joint.upper))
         if joint.friction > 0:
             hinge.enable_angular_motor(True, 0.0, joint.friction * self.dt)
         self.bullet.attach(hinge)
-        turn = np.array(entity.rotation)
         body.hinge = hinge
-        body.hinge_anchor = _vec(quat_rotate(turn, joint.anchor) + entity.position)
+        body.hinge_anchor = _vec(quat_rotate(turn, anchor) + entity.position)
         body.hinge_axis = _vec(quat_rotate(turn, axis))
 
     def add_character(self, index: int, id: int, name: str, shape: bullet.BulletShape, centre: Vec) -> Body:
@@ -353,9 +358,6 @@ def _build(id: int, entity: Entity, meshes: Sequence[Mesh], world: World, packs:
     elif meshes and any(len(mesh.indices) for mesh in meshes):
         node.add_shape(triangle_shape(meshes))
     group = {"static": STATIC, "dynamic": DYNAMIC, "kinematic": KINEMATIC}[entity.body]
-    if entity.body == "kinematic":
-        node.set_kinematic(True)
-        node.set_deactivation_enabled(False)
     node.set_friction(math.sqrt(entity.friction))
     node.set_restitution(math.sqrt(entity.restitution))
     node.set_into_collide_mask(core.BitMask32.bit(group))
@@ -363,6 +365,10 @@ def _build(id: int, entity: Entity, meshes: Sequence[Mesh], world: World, packs:
     path.set_pos_quat(core.Point3(*(quat_rotate(rotation, centre) + entity.position)), core.Quat(*quat_multiply(rotation, axes)))
     if entity.body == "dynamic":
         node.set_linear_velocity(core.Vec3(*entity.velocity))
+    if entity.body == "kinematic":
+        # Only now: Bullet takes up a kinematic body's pose in a step alone, and it must stand there from the start.
+        node.set_kinematic(True)
+        node.set_deactivation_enabled(False)
     offset = bool(np.any(centre != 0) or axes[0] != 1)
     return Body(
         id, entity.name, entity.body, node, path, group, centre, axes, entity.mass or 0.0, move=shuttle(entity), offset=offset
@@ -390,6 +396,14 @@ def part_points(part: Part, world: World, packs: Mapping[str, Path]) -> F64:
 
 def _pose(position: F64, rotation: F64) -> core.TransformState:
     return core.TransformState.make_pos_quat_scale(core.Point3(*position), core.Quat(*rotation), core.Vec3(1, 1, 1))
+
+
+def _z_towards(axis: F64) -> F64:
+    """A quaternion that turns Z onto the unit vector ``axis`` the short way."""
+    c = float(axis[2])
+    if c < -1 + 1e-9:
+        return np.array([0.0, 1.0, 0.0, 0.0])
+    return quat_normalise(np.array([1 + c, -axis[1], axis[0], 0.0]))
 
 
 def _vec(v: F64) -> Vec:
