@@ -49,6 +49,8 @@ class BatchKey:
     double_sided: bool
     moves: bool
     skinned: bool
+    normal_mapped: bool
+    emissive_mapped: bool
 
 
 @dataclass(frozen=True)
@@ -130,14 +132,23 @@ def pack_scene(world: World, geometry: SceneGeometry, body_ids: Sequence[int]) -
             )
     if not np.all(np.isfinite(low)):
         low, high = np.array(world.bounds.min, dtype=np.float64), np.array(world.bounds.max, dtype=np.float64)
-    order = sorted(groups, key=lambda k: (k.skinned, k.moves, k.page, k.holes, k.double_sided))
+    order = sorted(groups, key=lambda k: (k.holes, k.skinned, k.moves, k.page, k.double_sided, k.normal_mapped, k.emissive_mapped))
     batches = tuple(_batch(key, groups[key], low, high) for key in order)
     return PackedScene(batches, paint, rigs, first_bone, len(body_ids) + 1, low, high)
 
 
 def _key(mesh: Mesh, paint: Paint, moves: bool, skinned: bool) -> BatchKey:
     row = paint.row(mesh.surface)
-    return BatchKey(row.page, mesh.surface.alpha_cutoff is not None, mesh.surface.double_sided, moves, skinned)
+    surface = mesh.surface
+    return BatchKey(
+        page=row.page,
+        holes=surface.alpha_cutoff is not None,
+        double_sided=surface.double_sided,
+        moves=moves,
+        skinned=skinned,
+        normal_mapped=surface.normal_image is not None,
+        emissive_mapped=surface.emissive_image is not None,
+    )
 
 
 def _vertices(mesh: Mesh, paint: Paint, entity: int, object_index: int) -> Array:

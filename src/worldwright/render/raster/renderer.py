@@ -89,10 +89,14 @@ class RasterRenderer:
             targets = Targets(context, self._gl, width, height)
             shadows = SunShadows(context, self._gl, world, scene)
             readback = Readback(context, self._gl, targets, tuple(passes), MOST_IN_FLIGHT)
+            lit = tuple(name for name, on in (("SUN", shadows.on), ("LAMPS", bool(world.light.lamps))) if on)
             self._sky = self._full("sky.frag", flow)
-            self._shade = self._full("shade.frag")
-            self._shade_linear = self._full("shade.frag", ("LINEAR",))
+            self._shade = {
+                blend: (self._full("shade.frag", (*lit, "SURFACES", *linear)), self._full("shade_sky.frag", linear))
+                for blend, linear in ((False, ()), (True, ("LINEAR",)))
+            }
             self._develop = self._full("develop.frag")
+            self._edges = self._full("edges.frag")
             self._antialias = self._full("antialias.frag")
             self._antialias.program["texel"] = (1 / width, 1 / height)
             self._open = _Open(world, width, height, tuple(passes), scene, targets, shadows, readback)
@@ -112,10 +116,8 @@ class RasterRenderer:
             now = self._poses(at, moment.now)
             self._geometry(at, now, self._poses(at, moment.next), moment.view, moment.next_view)
             if rgb and not moment.shutter:
-                self._light(at, now, moment.view)
-                self._draw(at.targets.graded, self._shade)
-                at.targets.graded_map.use(0)
-                self._draw(at.targets.picture, self._antialias)
+                self._light(at, moment.view, at.targets.graded, False)
+                self._smooth(at)
             at.readback.start()
 
     def collect(self) -> dict[str, NDArray[Any]]:
@@ -169,18 +171,43 @@ class RasterRenderer:
         context.disable(moderngl.CULL_FACE)
         self._sky.render(moderngl.TRIANGLES, vertices=3)
 
-    def _light(self, at: _Open, now: Poses, view: View) -> None:
-        """Bind all that shading reads."""
+    def _light(self, at: _Open, view: View, target: moderngl.Framebuffer, blend: bool) -> None:
+        """Compute the light of every pixel into ``target``: graded, or added up as radiance."""
         block = frame_block(self._base, view, view, at.width, at.height)
         planes = planes_of(block["to_clip"].T.astype(np.float64))
         lamps = at.world.light.lamps
         chosen = lamps_in_view(lamps, planes, view.c2w[:3, 3])
         self._lamps.write(lamps_block([(lamps[k], -1) for k in chosen]).tobytes())
         self._lamps.bind_to_uniform_block(1)
-        at.targets.depth_map.use(0)
+        at.targets.depth_codes.use(0)
         at.targets.albedo_map.use(1)
         at.targets.shading_map.use(2)
         at.shadows.use(3, 4)
+        at.targets.entity_map.use(5)
+        at.targets.normal_codes.use(6)
+        context = self._context
+        target.use()
+        context.viewport = (0, 0, at.width, at.height)
+        context.enable_only(moderngl.DEPTH_TEST | (moderngl.BLEND if blend else 0))
+        context.blend_func = moderngl.ONE, moderngl.ONE
+        surfaces, sky = self._shade[blend]
+        context.depth_func = "<"
+        surfaces.render(moderngl.TRIANGLES, vertices=3)
+        context.depth_func = ">="
+        sky.render(moderngl.TRIANGLES, vertices=3)
+
+    def _smooth(self, at: _Open) -> None:
+        """Anti-alias the graded light into the picture."""
+        context = self._context
+        at.targets.graded_map.use(0)
+        at.targets.picture.use()
+        at.targets.picture.depth_mask = True
+        context.enable_only(moderngl.DEPTH_TEST)
+        context.depth_func = "1"
+        self._edges.render(moderngl.TRIANGLES, vertices=3)
+        at.targets.picture.depth_mask = False
+        context.depth_func = "<"
+        self._antialias.render(moderngl.TRIANGLES, vertices=3)
 
     def _exposed(self, at: _Open, moment: Moment) -> None:
         """The mean over the shutter in linear light, developed into the picture."""
@@ -189,15 +216,8 @@ class RasterRenderer:
         for k, (instant, view) in enumerate(moment.shutter):
             poses = self._poses(at, instant)
             self._geometry(at, poses, poses, view, view, SHIFTS[k % len(SHIFTS)])
-            self._light(at, poses, view)
-            at.targets.total.use()
-            self._context.enable_only(moderngl.BLEND)
-            self._context.blend_func = moderngl.ONE, moderngl.ONE
-            self._shade_linear.render(moderngl.TRIANGLES, vertices=3)
+            self._light(at, view, at.targets.total, True)
         at.targets.total_map.use(0)
-        self._draw(at.targets.picture, self._develop)
-
-    def _draw(self, target: moderngl.Framebuffer, what: moderngl.VertexArray) -> None:
-        target.use()
+        at.targets.picture.use()
         self._context.enable_only(moderngl.NOTHING)
-        what.render(moderngl.TRIANGLES, vertices=3)
+        self._develop.render(moderngl.TRIANGLES, vertices=3)

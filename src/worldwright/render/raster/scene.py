@@ -53,17 +53,16 @@ class GpuScene:
 
     def _load(self, batch: Batch, defines: tuple[str, ...]) -> _GpuBatch:
         key, context = batch.key, self._context
-        flags = tuple(
-            name
-            for name, on in (
-                ("PAGE", key.page),
-                ("HOLES", key.holes),
-                ("DOUBLE_SIDED", key.double_sided),
-                ("MOVES", key.moves),
-                ("SKINNED", key.skinned),
-            )
-            if on
-        )
+        switches = {
+            "PAGE": key.page > 0,
+            "HOLES": key.holes,
+            "DOUBLE_SIDED": key.double_sided,
+            "MOVES": key.moves,
+            "SKINNED": key.skinned,
+            "NORMAL_MAPPED": key.normal_mapped,
+            "EMISSIVE_MAPPED": key.emissive_mapped,
+        }
+        flags = tuple(name for name, on in switches.items() if on)
         vertices = context.buffer(batch.vertices.tobytes())
         indices = context.buffer(batch.indices.tobytes())
         content: list[tuple[Any, ...]] = [(vertices, _FORMAT, *_NAMES)]

@@ -45,17 +45,17 @@ class SunShadows:
     def __init__(self, context: moderngl.Context, gl: GL, world: World, scene: GpuScene) -> None:
         self._context, self._gl, self._scene = context, gl, scene
         sun = world.light.sun
-        self._on = sun is not None and sun.elevation_deg > 0 and sun.intensity > 0
+        self.on = sun is not None and sun.elevation_deg > 0 and sun.intensity > 0
         self._axes = light_axes(sun_direction(world))
         packed = scene.packed
         corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)]) * (packed.high - packed.low) + packed.low
         along = corners @ self._axes.T
         self._low, self._high = along.min(axis=0) - 0.1, along.max(axis=0) + 0.1
-        self._still_map, self._still = self._make(STILL_SIDE if self._on else 1)
-        self._moving_map, self._moving = self._make(MOVING_SIDE if self._on else 1)
+        self._still_map, self._still = self._make(STILL_SIDE if self.on else 1)
+        self._moving_map, self._moving = self._make(MOVING_SIDE if self.on else 1)
         self._still_matrix = box_matrix(self._axes, self._low, self._high)
         self._still_texel = float((self._high - self._low)[:2].max()) / STILL_SIDE
-        if self._on:
+        if self.on:
             nothing = Poses(np.zeros((1, 3, 4), np.float32), np.zeros((1, 3, 4), np.float32), np.zeros((0, 3)), np.zeros(0))
             self._draw(self._still, STILL_SIDE, self._still_matrix, nothing, False)
 
@@ -70,7 +70,7 @@ class SunShadows:
     def _box(self, poses: Poses) -> tuple[Array, float] | None:
         """The box around all that moves: clip matrix and texel size; None when nothing moves."""
         centres, radii = self._scene.moving_spheres(poses)
-        if not self._on or not len(radii):
+        if not self.on or not len(radii):
             return None
         along = centres @ self._axes.T
         low, high = (along - radii[:, None]).min(axis=0), (along + radii[:, None]).max(axis=0)

@@ -30,9 +30,11 @@ class Targets:
         for texture in outputs:
             texture.filter = moderngl.NEAREST, moderngl.NEAREST
         self.buffer = context.framebuffer(outputs, self.depth_map)
+        self.depth_codes, self.normal_codes, self.entity_map = outputs[2:5]
         self.graded_map = context.texture(size, 4)
         self.graded_map.repeat_x = self.graded_map.repeat_y = False
-        self.graded = context.framebuffer([self.graded_map])
         self.total_map = context.texture(size, 4, dtype="f4")
-        self.total = context.framebuffer([self.total_map])
-        self.picture = context.framebuffer([context.texture(size, 4)])
+        self.graded = context.framebuffer([self.graded_map], self.depth_map)
+        self.total = context.framebuffer([self.total_map], self.depth_map)
+        self.graded.depth_mask = self.total.depth_mask = False
+        self.picture = context.framebuffer([context.texture(size, 4)], context.depth_renderbuffer(size))

@@ -24,14 +24,10 @@ MOST_PAGE = 2048
 EMISSIVE_MOST = 64.0
 """Largest radiance that a surface emits; stored as the square root in 10 bits a channel."""
 
-NORMAL_MAPPED = 1
-EMISSIVE_MAPPED = 2
-
 
 @dataclass(frozen=True, slots=True)
 class SurfaceRow:
-    """A surface as three words. base: sRGB-coded R, G, B, and alpha, 8 bits each from the lowest. params: layer in 14 bits, flags in
-    2, roughness and metallic in 8 bits each. emissive: square root in 3 x 10 bits. ``page`` is the side of its pages, 0 without."""
+    """A surface as three words. base: sRGB-coded R, G, B, and alpha, 8 bits each from the lowest. params: layer in 16 bits, roughness and metallic in 8 bits each. emissive: square root in 3 x 10 bits. ``page`` is the side of its pages, 0 without."""
 
     base: int
     params: int
@@ -84,13 +80,12 @@ def _byte(value: float) -> int:
 
 def _flat_row(surface: Surface, page: int = 0, layer: int = 0) -> SurfaceRow:
     red, green, blue = (_byte(float(c)) for c in linear_to_srgb(np.array(surface.base_colour[:3])))
-    flags = (surface.normal_image is not None) * NORMAL_MAPPED | (surface.emissive_image is not None) * EMISSIVE_MAPPED
     emissive = 0
     for k, value in enumerate(surface.emissive):
         emissive |= int(np.rint(np.sqrt(min(value, EMISSIVE_MOST) / EMISSIVE_MOST) * 1023)) << (10 * k)
     return SurfaceRow(
         base=red | green << 8 | blue << 16 | _byte(float(_alpha(surface, np.array(surface.base_colour[3])))) << 24,
-        params=layer | flags << 14 | _byte(surface.roughness) << 16 | _byte(surface.metallic) << 24,
+        params=layer | _byte(surface.roughness) << 16 | _byte(surface.metallic) << 24,
         emissive=emissive,
         page=page,
     )

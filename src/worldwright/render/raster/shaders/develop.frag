@@ -6,6 +6,5 @@ layout(binding = 0) uniform sampler2D total;
 out vec4 out_colour;
 void main() {
     vec4 sum = texelFetch(total, ivec2(gl_FragCoord.xy), 0);
-    vec3 c = graded(sum.rgb / sum.a);
-    out_colour = vec4(c, dot(c, vec3(0.299, 0.587, 0.114)));
+    out_colour = vec4(graded(sum.rgb / sum.a), 1.0);
 }

@@ -28,7 +28,7 @@ void main() {
     uint glow = words.w;
     uint params = words.z;
 #ifdef PAGE
-    float layer = float(params & 0x3fffu);
+    float layer = float(params & 0xffffu);
     base = texture(pages, vec3(uv, layer));
 #else
     base = unpackUnorm4x8(words.y);
@@ -47,13 +47,17 @@ void main() {
     vec4 data = texture(pages, vec3(uv, layer + 1.0));
     roughness = data.z;
     metallic = data.w;
-    if ((params & 0x4000u) != 0u) shading = bent(n, to_world_direction(ray * z), data.xy * (255.0 / 127.0) - (128.0 / 127.0));
-    if ((params & 0x8000u) != 0u) {
+#ifdef NORMAL_MAPPED
+    shading = bent(n, to_world_direction(ray * z), data.xy * (255.0 / 127.0) - (128.0 / 127.0));
+#endif
+#ifdef EMISSIVE_MAPPED
+    {
         vec3 e = to_linear(texture(pages, vec3(uv, layer + 2.0)).rgb);
         vec3 most = vec3(uvec3(glow, glow >> 10, glow >> 20) & 1023u);
         uvec3 g = uvec3(most * sqrt(e) + 0.5);
         glow = g.x | g.y << 10 | g.z << 20;
     }
+#endif
 #else
     roughness = float((params >> 16) & 255u) * (1.0 / 255.0);
     metallic = float(params >> 24) * (1.0 / 255.0);

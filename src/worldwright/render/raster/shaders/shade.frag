@@ -1,9 +1,11 @@
 #version 450 core
 #include "frame.glsl"
 #include "light.glsl"
-layout(binding = 0) uniform sampler2D depth_map;
+layout(binding = 0) uniform usampler2D depth_map;  // codes: the depth buffer itself is in use by the depth test
 layout(binding = 1) uniform sampler2D albedo_map;
 layout(binding = 2) uniform usampler2D shading_map;
+layout(binding = 5) uniform usampler2D entity_map;
+layout(binding = 6) uniform usampler2D normal_map;
 layout(binding = 3) uniform sampler2DShadow still_shadow;
 layout(binding = 4) uniform sampler2DShadow moving_shadow;
 
@@ -25,58 +27,56 @@ float sun_seen(vec3 at, vec3 n, float nl) {
 
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
-    float depth = texelFetch(depth_map, pixel, 0).r;
     vec3 ray = view_ray(gl_FragCoord.xy);
     vec3 direction = to_world_direction(ray);
-    vec3 radiance;
-    if (depth <= 0.0) {
-        radiance = sky_radiance(normalize(direction));
-        if (fog.w > 0.0) radiance = mix(radiance, fog.rgb, 1.0 - exp2(-min(fog.w * 400.0, 40.0)));
-    } else {
-        float z = near_size.x / depth;
-        vec3 at = eye.xyz + direction * z;
-        vec4 albedo = texelFetch(albedo_map, pixel, 0);
-        uvec2 packed_ = texelFetch(shading_map, pixel, 0).xy;
-        vec3 n = from_octahedral(vec2(packed_.x & 4095u, (packed_.x >> 12) & 4095u) * (2.0 / 4095.0) - 1.0);
-        float metallic = float(packed_.x >> 24) * (1.0 / 255.0);
-        vec3 base = to_linear(albedo.rgb);
-        vec3 v = -normalize(direction);
-        float nv = max(dot(n, v), 1e-3);
-        vec3 diffuse = base * (1.0 - metallic);
-        vec3 f0 = mix(vec3(0.04), base, metallic);
-        float rough = max(albedo.a, 0.06), a = rough * rough, a2 = a * a;
+    float z = near_size.x * exp2(float(texelFetch(depth_map, pixel, 0).x - 1u) * (14.287712379549449 / 65534.0));
+    vec3 at = eye.xyz + direction * z;
+    vec4 albedo = texelFetch(albedo_map, pixel, 0);
+    uvec2 packed_ = texelFetch(shading_map, pixel, 0).xy;
+    vec3 n = from_octahedral(vec2(packed_.x & 4095u, (packed_.x >> 12) & 4095u) * (2.0 / 4095.0) - 1.0);
+    uvec2 facing = texelFetch(normal_map, pixel, 0).xy;
+    uint key = texelFetch(entity_map, pixel, 0).x * 37u + (facing.x >> 9) * 29u + (facing.y >> 9) * 97u + uint(log2(z) * 4.0 + 64.0) * 13u;
+    float metallic = float(packed_.x >> 24) * (1.0 / 255.0);
+    vec3 base = to_linear(albedo.rgb);
+    vec3 v = -normalize(direction);
+    float nv = max(dot(n, v), 1e-3);
+    vec3 diffuse = base * (1.0 - metallic);
+    vec3 f0 = mix(vec3(0.04), base, metallic);
+    float rough = max(albedo.a, 0.06), a = rough * rough, a2 = a * a;
 
-        vec3 glow = vec3(uvec3(packed_.y, packed_.y >> 10, packed_.y >> 20) & 1023u) * (1.0 / 1023.0);
-        radiance = glow * glow * 64.0;
+    vec3 glow = vec3(uvec3(packed_.y, packed_.y >> 10, packed_.y >> 20) & 1023u) * (1.0 / 1023.0);
+    vec3 radiance = glow * glow * 64.0;
 
-        float nl = dot(n, sun_direction.xyz);
-        if (nl > 0.0 && sun_direction.w > 0.0) {
-            float seen = sun_seen(at, n, nl);
-            if (seen > 0.0) radiance += seen * sun_radiance.rgb * brdf_times_cosine(diffuse, f0, a2, n, v, sun_direction.xyz, nv, nl);
-        }
-        for (int k = 0; k < int(lamp_count.x); ++k) {
-            vec3 d = lamps[k].place.xyz - at;
-            float square = dot(d, d), x = square * lamps[k].place.w * lamps[k].place.w;
-            if (x >= 1.0) continue;
-            vec3 l = d * inversesqrt(square);
-            float lit = dot(n, l);
-            if (lit <= 0.0) continue;
-            float window = 1.0 - x * x;
-            radiance += lamps[k].light.rgb * (window * window / max(square, 1e-4)) * brdf_times_cosine(diffuse, f0, a2, n, v, l, nv, lit);
-        }
-        radiance += diffuse * sky_diffuse(n);
-        // Karis' approximation of the split sum (2014).
-        vec4 r = rough * vec4(-1.0, -0.0275, -0.572, 0.022) + vec4(1.0, 0.0425, 1.04, -0.04);
-        float a004 = min(r.x * r.x, exp2(-9.28 * nv)) * r.x + r.y;
-        vec2 ab = vec2(-1.04, 1.04) * a004 + r.zw;
-        vec3 reflected = reflect(-v, n);
-        radiance += (f0 * ab.x + ab.y) * mix(sky_radiance(reflected), sky_diffuse(n), rough);
-        if (fog.w > 0.0) radiance = mix(fog.rgb, radiance, exp2(-1.442695 * fog.w * z * length(ray)));
+#ifdef SUN
+    float nl = dot(n, sun_direction.xyz);
+    if (nl > 0.0) {
+        float seen = sun_seen(at, n, nl);
+        if (seen > 0.0) radiance += seen * sun_radiance.rgb * brdf_times_cosine(diffuse, f0, a2, n, v, sun_direction.xyz, nv, nl);
     }
+#endif
+#ifdef LAMPS
+    for (int k = 0; k < int(lamp_count.x); ++k) {
+        vec3 d = lamps[k].place.xyz - at;
+        float square = dot(d, d), x = square * lamps[k].place.w * lamps[k].place.w;
+        if (x >= 1.0) continue;
+        vec3 l = d * inversesqrt(square);
+        float lit = dot(n, l);
+        if (lit <= 0.0) continue;
+        float window = 1.0 - x * x;
+        radiance += lamps[k].light.rgb * (window * window / max(square, 1e-4)) * brdf_times_cosine(diffuse, f0, a2, n, v, l, nv, lit);
+    }
+#endif
+    radiance += diffuse * sky_diffuse(n);
+    // Karis' approximation of the split sum (2014).
+    vec4 r = rough * vec4(-1.0, -0.0275, -0.572, 0.022) + vec4(1.0, 0.0425, 1.04, -0.04);
+    float a004 = min(r.x * r.x, exp2(-9.28 * nv)) * r.x + r.y;
+    vec2 ab = vec2(-1.04, 1.04) * a004 + r.zw;
+    vec3 reflected = reflect(-v, n);
+    radiance += (f0 * ab.x + ab.y) * mix(sky_radiance(reflected), sky_diffuse(n), rough);
+    if (fog.w > 0.0) radiance = mix(fog.rgb, radiance, exp2(-1.442695 * fog.w * z * length(ray)));
 #ifdef LINEAR
     out_colour = vec4(radiance, 1.0);
 #else
-    vec3 c = graded(radiance);
-    out_colour = vec4(c, dot(c, vec3(0.299, 0.587, 0.114)));
+    out_colour = vec4(graded(radiance), float(key & 255u) * (1.0 / 255.0));
 #endif
 }
