@@ -55,6 +55,8 @@ class TakeWriter:
         self.path, self.part, self.header = path, part_path(path), header
         self.samples = self.frames = 0
         self.last_tick = -1
+        self.last_row: tuple[list[float], list[float], int] = ([], [], 0)
+        """Issued, effective and flags of the frame written last."""
         self._digest = hashlib.blake2b(digest_size=16)
         self._encoder = SampleEncoder(header, max(1, header.tick_rate * FLUSH_SECONDS // header.sample_ticks) * header.sample_ticks)
         self._changes: list[Change] = []
@@ -152,12 +154,14 @@ class TakeWriter:
     def _write_frame(self, start: Encoded, end: Encoded) -> None:
         tick, length = self.frames * self.header.frame_ticks, self.header.frame_ticks
         inside = [c for c in self._changes if c.tick < tick + length]
+        issued, effective = issued_row(tick, length, self._frame_keys, inside), effective_row(start.track, end.track)
+        self.last_row = (issued, effective, self._flags)
         message = pb.Frame(
             frame=self.frames,
             tick=tick,
             t_ns=self.header.t_ns(tick),
-            issued=issued_row(tick, length, self._frame_keys, inside),
-            effective=effective_row(start.track, end.track),
+            issued=issued,
+            effective=effective,
             flags=self._flags,
             intent=self._intent,
             cameras=start.cameras,

@@ -1,0 +1,289 @@
+"""Records a world being played: policy, engine and writer in one loop, in simulated time."""
+
+from __future__ import annotations
+
+import errno
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from worldwright.controls import ACTION_NAMES, KEYS, Flag
+from worldwright.engine.protocol import DEFAULT_TICK_RATE, Engine, State
+from worldwright.engine.registry import make_engine
+from worldwright.errors import WorldwrightError
+from worldwright.ids import hash_file
+from worldwright.record.inputs import tick_controls
+from worldwright.record.navigation import NavigationGrid
+from worldwright.record.policies import Policy, PolicyContext, make_policy
+from worldwright.record.policies.replay import Replay
+from worldwright.take.model import TakeHeader
+from worldwright.take.schema import MAX_SECONDS
+from worldwright.take.writer import TakeWriter
+from worldwright.world.files import world_hash
+from worldwright.world.spec import GltfCharacter, GltfModel, World
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class RecordReport:
+    """What was recorded, plain enough for JSON.
+
+    Attributes:
+        path: the take.
+        state_hash: over all samples.
+        frames: frames with an action.
+        seconds: simulated seconds.
+        wall_seconds: how long it took, loading and planning included.
+        times_real_time: simulated seconds a second of the recording loop.
+        cpu_seconds: CPU seconds by part: ``load``, ``plan`` (the policy's start), then of the loop ``physics`` (ticks), ``state`` (reading),
+            ``policy``, ``writing``.
+        shares: the loop's parts as shares of their sum.
+        actions: for each key the share of the time in which it was held, and mouse counts summed up absolutely.
+        distance_m: metres walked over ground.
+        flags: for each flag the share of the frames in which it held.
+        details: what the policy reports itself, if anything.
+    """
+
+    path: str
+    state_hash: str
+    frames: int
+    seconds: float
+    wall_seconds: float
+    times_real_time: float
+    cpu_seconds: Mapping[str, float]
+    shares: Mapping[str, float]
+    actions: Mapping[str, float]
+    distance_m: float
+    flags: Mapping[str, float]
+    details: Mapping[str, Any]
+
+    def line(self) -> str:
+        """One line for people."""
+        shares = ", ".join(f"{name} {share:.0%}" for name, share in self.shares.items())
+        held = ", ".join(f"{name} {self.actions[name]:.0%}" for name in KEYS if self.actions[name] > 0)
+        return (
+            f"{self.path}: {self.frames} frames, {self.seconds:.2f} s, {self.distance_m:.1f} m walked, "
+            f"{self.times_real_time:.1f} times real time ({shares}); keys: {held or 'none'}"
+        )
+
+
+class _Clock:
+    """CPU seconds by part."""
+
+    def __init__(self) -> None:
+        self.seconds = {"load": 0.0, "plan": 0.0, "physics": 0.0, "state": 0.0, "policy": 0.0, "writing": 0.0}
+        self._last = time.process_time()
+
+    def lap(self, part: str) -> None:
+        """The time since the last lap was this part's."""
+        now = time.process_time()
+        self.seconds[part] += now - self._last
+        self._last = now
+
+
+class _Tally:
+    """Sums over the frames."""
+
+    def __init__(self) -> None:
+        self.frames = 0
+        self.issued = np.zeros(len(ACTION_NAMES))
+        self.flags = dict.fromkeys((flag.name or "" for flag in Flag), 0)
+        self.distance = 0.0
+
+    def add(self, issued: list[float], effective: list[float], flags: int) -> None:
+        """One frame's row."""
+        self.frames += 1
+        self.issued += np.abs(issued)
+        self.distance += math.hypot(effective[0], effective[1])
+        for flag in Flag:
+            self.flags[flag.name or ""] += bool(flags & flag)
+
+
+def ticks_of(name: str, rate: int, tick_rate: int) -> int:
+    """Ticks between two of ``rate`` a second. Raises WorldwrightError when that is no whole number."""
+    if rate < 1 or tick_rate % rate:
+        raise WorldwrightError(
+            f"{rate} a second is no whole number of ticks at {tick_rate} ticks a second",
+            where=name,
+            fix=f"choose a divisor of {tick_rate}, or another tick rate",
+        )
+    return tick_rate // rate
+
+
+def asset_hashes(world: World, packs: Mapping[str, Path]) -> dict[str, str]:
+    """``pack/path`` to the content hash, for every glTF file that the world names. The engine has loaded them: they are there."""
+    models = [part.geometry for entity in world.entities for part in entity.parts if isinstance(part.geometry, GltfModel)]
+    looks = [character.look for character in world.characters if isinstance(character.look, GltfCharacter)]
+    named = sorted({(item.pack, item.path) for item in (*models, *looks)})
+    return {f"{pack}/{path}": hash_file(packs[pack] / path) for pack, path in named}
+
+
+def record(
+    world: World,
+    packs: Mapping[str, Path],
+    out: Path,
+    *,
+    policy: str | Policy,
+    policy_params: Mapping[str, Any] | None = None,
+    seconds: float | None,
+    seed: int = 0,
+    engine: str | Engine = "panda",
+    tick_rate: int = DEFAULT_TICK_RATE,
+    frame_rate: int = 24,
+    sample_rate: int = 120,
+    progress: Progress | None = None,
+) -> RecordReport:
+    """Record a take. The same arguments give the same bytes.
+
+    Args:
+        world: the world.
+        packs: the folder of each pack that it uses.
+        out: the take to write; it appears when it is whole.
+        policy: its name, or one made already.
+        policy_params: its parameters.
+        seconds: how long, rounded to whole frames. None is for ``replay``: as long as the take that it plays.
+        seed: the policy's and the engine's only source of chance. ``replay`` uses that of the take that it plays.
+        engine: its name, or a fresh one.
+        tick_rate: physics steps a second.
+        frame_rate: frames a second, a divisor of ``tick_rate``.
+        sample_rate: states written a second, a divisor of ``tick_rate`` and a multiple of ``frame_rate``.
+        progress: called with frames done and frames in all, a few times a second at most.
+
+    Raises:
+        WorldwrightError: rates that do not fit, an unknown policy or engine, a world that cannot be loaded or played, a full disk.
+    """
+    player = make_policy(policy, policy_params) if isinstance(policy, str) else policy
+    frame_ticks, sample_ticks = ticks_of("frame rate", frame_rate, tick_rate), ticks_of("sample rate", sample_rate, tick_rate)
+    if frame_ticks % sample_ticks:
+        raise WorldwrightError(
+            f"frames at {frame_rate} Hz do not fall on samples at {sample_rate} Hz",
+            where="sample rate",
+            fix=f"choose a multiple of {frame_rate} that divides {tick_rate}",
+        )
+    if isinstance(player, Replay):
+        seed = player.engine_seed
+        available = player.seconds(tick_rate)
+        seconds = available if seconds is None else min(seconds, available)
+    if seconds is None or not math.isfinite(seconds) or seconds > MAX_SECONDS or round(seconds * frame_rate) < 1:
+        raise WorldwrightError(
+            f"{seconds} seconds cannot be recorded", where="seconds", fix=f"choose from {1 / frame_rate:.3f} to {MAX_SECONDS}"
+        )
+    frames = round(seconds * frame_rate)
+    start = time.perf_counter()
+    clock = _Clock()
+    runner = make_engine(engine) if isinstance(engine, str) else engine
+    try:
+        runner.load(world, packs, tick_rate=tick_rate, seed=seed)
+        state = runner.state()
+        header = TakeHeader(
+            world=world,
+            world_hash=world_hash(world),
+            assets=asset_hashes(world, packs),
+            engine=runner.name,
+            engine_version=runner.version,
+            settings={key: str(value) for key, value in runner.snapshot().items()},
+            policy=player.name,
+            policy_params=dict(player.params),
+            seed=seed,
+            tick_rate=tick_rate,
+            sample_ticks=sample_ticks,
+            frame_ticks=frame_ticks,
+            body_ids=tuple(runner.body_ids),
+            character_ids=tuple(runner.character_ids),
+            joint_counts=tuple(len(c.bones) for c in state.characters),
+            rigs=tuple(state.cameras),
+        )
+        clock.lap("load")
+        context = PolicyContext(
+            world=world,
+            engine=runner,
+            state=state,
+            frames=frames,
+            frame_ticks=frame_ticks,
+            tick_rate=tick_rate,
+            rng=np.random.default_rng(seed),
+            navigation=lambda: NavigationGrid.build(runner, world, state.characters[0].position),
+        )
+        player.start(context)
+        clock.lap("plan")
+        tally = _Tally()
+        loop_start = time.perf_counter()
+        state_hash = _play(runner, player, out, header, state, frames, clock, tally, progress)
+        loop_seconds = time.perf_counter() - loop_start
+    finally:
+        runner.close()
+    loop = {part: clock.seconds[part] for part in ("physics", "state", "policy", "writing")}
+    total = sum(loop.values()) or 1.0
+    return RecordReport(
+        path=str(out),
+        state_hash=state_hash,
+        frames=frames,
+        seconds=frames / frame_rate,
+        wall_seconds=time.perf_counter() - start,
+        times_real_time=frames / frame_rate / max(loop_seconds, 1e-9),
+        cpu_seconds=dict(clock.seconds),
+        shares={part: value / total for part, value in loop.items()},
+        actions={
+            name: float(value) / (frames if name in KEYS else 1) for name, value in zip(ACTION_NAMES, tally.issued, strict=True)
+        },
+        distance_m=tally.distance,
+        flags={name: count / frames for name, count in tally.flags.items()},
+        details=dict(player.report()) if hasattr(player, "report") else {},
+    )
+
+
+def _play(
+    engine: Engine,
+    policy: Policy,
+    out: Path,
+    header: TakeHeader,
+    state: State,
+    frames: int,
+    clock: _Clock,
+    tally: _Tally,
+    progress: Progress | None,
+) -> str:
+    """The loop. What goes wrong with the file is told in one line; what was recorded until then stays as ``.NAME.part``."""
+    every = max(1, round(header.frame_rate / 4))
+    writer: TakeWriter | None = None
+    try:
+        writer = TakeWriter(out, header)
+        writer.sample(state)
+        tick = 0
+        clock.lap("writing")
+        for frame in range(frames):
+            action = policy.act(frame, state)
+            controls = tick_controls(action, header.frame_ticks)
+            clock.lap("policy")
+            writer.frame(action.intent)
+            for control in controls:
+                writer.input(tick, control)
+                engine.tick(control)
+                tick += 1
+                if tick % header.sample_ticks == 0:
+                    clock.lap("physics")
+                    state = engine.state()
+                    clock.lap("state")
+                    writer.sample(state)
+                    clock.lap("writing")
+            tally.add(*writer.last_row)
+            if progress is not None and ((frame + 1) % every == 0 or frame + 1 == frames):
+                progress(frame + 1, frames)
+        writer.close()
+        clock.lap("writing")
+        return writer.state_hash
+    except OSError as error:
+        part = writer.abort() if writer is not None else None
+        reason = "the disk is full" if error.errno == errno.ENOSPC else f"cannot be written ({error.strerror or error})"
+        kept = f"; what was recorded so far is in {part}: read it with --partial" if part else ""
+        raise WorldwrightError(reason, where=str(out), fix=f"make room, then record it again{kept}") from error
+    except BaseException:
+        if writer is not None:
+            writer.abort()
+        raise

@@ -1,0 +1,189 @@
+"""How a hand moves the mouse, and small scripts of behaviour.
+
+A script is a generator: it is sent the state at a frame's beginning and yields the frame's input. Scripts are put together with
+``yield from`` and tell by their return value how they ended.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from worldwright.controls import KEY_BITS, MOUSE_RADIANS, Flag
+from worldwright.engine.protocol import State
+from worldwright.record.inputs import FrameInput
+from worldwright.take.frames import short_turn
+
+FORWARD, BACK, RUN, CROUCH, USE, JUMP = (KEY_BITS[k] for k in ("forward", "back", "run", "crouch", "use", "jump"))
+Script = Generator[FrameInput, State, bool]
+
+
+class Hand:
+    """Turns the look like a hand on a mouse: the speed follows the error, is limited, and changes gradually.
+
+    Args:
+        dt: seconds a frame.
+        max_rate: radians a second.
+        max_acceleration: radians a second squared.
+    """
+
+    def __init__(self, dt: float, max_rate: float = 2.6, max_acceleration: float = 14.0) -> None:
+        self.dt, self.max_rate, self.max_acceleration = dt, max_rate, max_acceleration
+        self._rates = [0.0, 0.0]
+        self._carry = [0.0, 0.0]
+
+    def towards(self, yaw_error: float, pitch_error: float = 0.0) -> tuple[int, int]:
+        """Mouse counts dx, dy of a frame that bring the look nearer to where it should be; the errors are goal minus look."""
+        return self._axis(0, short_turn(yaw_error)), self._axis(1, pitch_error)
+
+    def at_rate(self, yaw_rate: float, pitch_rate: float) -> tuple[int, int]:
+        """Mouse counts of a frame that turns at these rates, radians a second, as exactly as whole counts can over time."""
+        self._rates = [yaw_rate, pitch_rate]
+        return self._counts(0, yaw_rate), self._counts(1, pitch_rate)
+
+    def _axis(self, axis: int, error: float) -> int:
+        # The fastest speed from which it can still be stopped in time, and a gentle end: v = min(sqrt(2 a e), 6 e).
+        size = abs(error)
+        wanted = math.copysign(min(math.sqrt(2 * 0.7 * self.max_acceleration * size), 6.0 * size, self.max_rate), error)
+        step = self.max_acceleration * self.dt
+        rate = min(self._rates[axis] + step, max(self._rates[axis] - step, wanted))
+        if abs(rate * self.dt) > size and abs(rate) <= step:
+            rate = error / self.dt
+        self._rates[axis] = rate
+        return self._counts(axis, rate)
+
+    def _counts(self, axis: int, rate: float) -> int:
+        exact = -rate * self.dt / MOUSE_RADIANS + self._carry[axis]
+        counts = round(exact)
+        self._carry[axis] = exact - counts
+        return counts
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How a path is walked. ``extra`` gives keys to hold besides, from the state and the distance walked on the path so far."""
+
+    run: bool = False
+    extra: Callable[[State], int] | None = None
+    intent: str = "walk"
+
+
+LOOK_AHEAD = 0.7
+"""Metres along the path at which the walker looks."""
+STUCK_SECONDS = 0.5
+"""Blocked for longer than this is stuck."""
+SLOW_SECONDS, SLOW_METRES = 1.2, 0.15
+"""Wanting to walk, and less than this gained in that time, is stuck too."""
+
+
+class PathTracker:
+    """Where on a polyline [N, 3] a walker is: progress only grows, so that a path may cross itself."""
+
+    def __init__(self, path: NDArray[np.float64]) -> None:
+        self.points = np.asarray(path, dtype=np.float64)
+        steps = np.linalg.norm(np.diff(self.points[:, :2], axis=0), axis=1)
+        self.along = np.concatenate([[0.0], np.cumsum(steps)])
+        self.done = 0.0
+
+    @property
+    def length(self) -> float:
+        """Metres over ground."""
+        return float(self.along[-1])
+
+    @property
+    def left(self) -> float:
+        """Metres still to go."""
+        return self.length - self.done
+
+    def at(self, metres: float) -> NDArray[np.float64]:
+        """The point after so many metres."""
+        return np.array([np.interp(metres, self.along, self.points[:, k]) for k in range(3)])
+
+    def advance(self, x: float, y: float) -> None:
+        """Move the progress to the nearest point of the next 1.5 metres."""
+        reach = np.linspace(self.done, min(self.done + 1.5, self.length), 16)
+        near = np.stack([np.interp(reach, self.along, self.points[:, k]) for k in range(2)], axis=1)
+        self.done = float(reach[int(np.argmin(np.hypot(near[:, 0] - x, near[:, 1] - y)))])
+
+
+def walk(hand: Hand, state: State, path: NDArray[np.float64], pace: Pace, *, arrive: float = 0.3, pitch: float = -0.05) -> Script:
+    """Walk along a path [N, 3]. Returns True when it arrived within ``arrive`` metres of its end, False when stuck.
+
+    The look turns towards a point ahead on the path; the walker stops while it looks elsewhere by more than 50 degrees.
+    """
+    tracker = PathTracker(path)
+    blocked = slow = 0
+    anchor = state.characters[0].position
+    while True:
+        person = state.characters[0]
+        x, y, z = person.position
+        tracker.advance(x, y)
+        end = tracker.points[-1]
+        to_end = math.hypot(end[0] - x, end[1] - y)
+        if tracker.left < arrive and to_end < arrive:
+            return True
+        goal = tracker.at(tracker.done + LOOK_AHEAD)
+        if math.hypot(goal[0] - x, goal[1] - y) < 0.05:
+            goal = end
+        error = short_turn(math.atan2(goal[1] - y, goal[0] - x) - person.yaw)
+        keys = 0
+        if abs(error) < math.radians(50):
+            keys |= FORWARD
+            if pace.run and tracker.left > 1.0 and abs(error) < math.radians(25):
+                keys |= RUN
+        if pace.extra is not None:
+            keys |= pace.extra(state)
+        blocked = blocked + 1 if keys & FORWARD and person.flags & Flag.BLOCKED else 0
+        slow += 1
+        if not keys & FORWARD or math.dist((x, y), anchor[:2]) > SLOW_METRES:
+            anchor, slow = person.position, 0
+        if blocked * hand.dt > STUCK_SECONDS or slow * hand.dt > SLOW_SECONDS:
+            return False
+        slope = math.atan2(goal[2] - z, max(LOOK_AHEAD, 0.1))
+        dx, dy = hand.towards(error, 0.6 * slope + pitch - person.pitch)
+        state = yield FrameInput(keys, dx, dy, pace.intent)
+
+
+def look(hand: Hand, state: State, yaw: float, pitch: float, seconds: float, intent: str, keys: int = 0) -> Script:
+    """Turn the look to ``yaw`` and ``pitch`` and keep it there, for ``seconds`` in all. Returns True when it got there."""
+    for _ in range(max(1, round(seconds / hand.dt))):
+        person = state.characters[0]
+        dx, dy = hand.towards(yaw - person.yaw, pitch - person.pitch)
+        state = yield FrameInput(keys, dx, dy, intent)
+    return abs(short_turn(yaw - state.characters[0].yaw)) < 0.05
+
+
+def turn_to(hand: Hand, state: State, yaw: float, intent: str, *, tolerance: float = 0.02) -> Script:
+    """Turn on the spot until the look is within ``tolerance`` of ``yaw`` (and level), for 4 seconds at most."""
+    for _ in range(round(4.0 / hand.dt)):
+        person = state.characters[0]
+        error = short_turn(yaw - person.yaw)
+        if abs(error) < tolerance:
+            return True
+        dx, dy = hand.towards(error, -0.05 - person.pitch)
+        state = yield FrameInput(0, dx, dy, intent)
+    return False
+
+
+def hold(hand: Hand, keys: int, seconds: float, intent: str, *, yaw_rate: float = 0.0) -> Script:
+    """Hold keys for some time, turning at a constant rate."""
+    for _ in range(max(1, round(seconds / hand.dt))):
+        dx, dy = hand.at_rate(yaw_rate, 0.0)
+        yield FrameInput(keys, dx, dy, intent)
+    hand.at_rate(0.0, 0.0)
+    return True
+
+
+def back_off(hand: Hand, state: State, turn: float) -> Script:
+    """Get away from what is in the way: step back, then turn by ``turn`` radians."""
+    yield from hold(hand, BACK, 0.45, "back off")
+    return (yield from look(hand, state, state.characters[0].yaw + turn, -0.05, 0.5, "look for another way"))
+
+
+def waypoints(points: Sequence[Sequence[float]]) -> NDArray[np.float64]:
+    """Points as the array that ``walk`` wants."""
+    return np.asarray(points, dtype=np.float64).reshape(-1, 3)
