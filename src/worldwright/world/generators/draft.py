@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from worldwright.transforms import quat_multiply, quat_rotate, quat_yaw
 from worldwright.world.spec import (
@@ -27,6 +28,7 @@ from worldwright.world.spec import (
     Wedge,
 )
 
+Array = NDArray[Any]
 Triple = tuple[float, float, float]
 Quad = tuple[float, float, float, float]
 Kind = Literal["brick", "tile", "wood", "concrete", "metal", "grass", "fabric", "plaster", "stone", "checker", "bark", "dirt"]
