@@ -178,7 +178,7 @@ def test_a_full_disk_is_one_line_and_keeps_the_finished_segments(synthetic: Modu
                 writer.add(synthetic.row(info, i), synthetic.pictures(info, i))
         assert same_bytes(target, elsewhere)
     finally:
-        subprocess.run(["umount", str(disk)], check=True)
+        subprocess.run(["umount", "-l", str(disk)], check=True)
 
 
 def test_memory_does_not_grow_with_length(synthetic: ModuleType, tmp_path: Path) -> None:

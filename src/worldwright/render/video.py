@@ -86,8 +86,11 @@ class VideoWriter:
         self._container.close()
 
     def abort(self) -> None:
-        """Close the file as it is."""
-        self._container.close()
+        """Let go of the file as it is. Where it cannot even be closed properly (a full disk), freeing the container closes it."""
+        try:
+            self._container.close()
+        finally:
+            del self._container, self._stream
 
 
 def join_segments(segments: Sequence[Path], counts: Sequence[int], rate: Fraction, out: Path) -> None:
