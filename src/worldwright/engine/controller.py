@@ -122,6 +122,7 @@ class CharacterController:
         self.debt = 0.0
         self.sliding: Vec | None = None
         self.slide_until = -1
+        self._at_rest_at: Vec | None = None
         self.still = 0
         self.touching: set[int] = set()
         self.moved: Vec = (0.0, 0.0, 0.0)
@@ -140,7 +141,12 @@ class CharacterController:
         """One tick with this input. Physics has stepped already: the world is as it will be seen."""
         pressed = control.keys & ~self.keys
         self.keys = control.keys
-        self._look(control)
+        if control.mouse_dx or control.mouse_dy:
+            self._look(control)
+        if self._rests():
+            self._make_room()
+            if self._at_rest_at == (self.x, self.y, self.z):
+                return
         self.flags = 0
         self.touching.clear()
         x0, y0, z0 = self.feet
@@ -175,8 +181,25 @@ class CharacterController:
         self._smooth()
         dt = self.dt
         x, y, z = self.feet
-        self.moved = ((x - x0) / dt, (y - y0) / dt, (z - z0) / dt)
+        calm = self.ground and not self.keys & ~_RUN and not self.flags
+        calm = calm and max(abs(x - x0), abs(y - y0), abs(z - z0), abs(self.vx), abs(self.vy), abs(self.ux), abs(self.uy)) < 1e-6
+        calm = calm and abs(self.height_now - self.tall) < 1e-5
+        if calm:
+            self.height_now = self.tall
+            self.vx = self.vy = self.ux = self.uy = 0.0
+        self._at_rest_at = (self.x, self.y, self.z) if calm else None
+        self.moved = (0.0, 0.0, 0.0) if calm else ((x - x0) / dt, (y - y0) / dt, (z - z0) / dt)
         self._place()
+
+    def _rests(self) -> bool:
+        """True where a tick would change nothing but what others do: no key that moves, no speed, ground that stays."""
+        if self._at_rest_at != (self.x, self.y, self.z) or self.keys & ~_RUN:
+            return False
+        body = self.physics.bodies[self.ground]
+        if body.kind == "static" or (body.kind == "dynamic" and not body.node.is_active()):
+            return True
+        self._at_rest_at = None
+        return False
 
     def _look(self, control: Control) -> None:
         self.yaw = math.remainder(self.yaw - control.mouse_dx * MOUSE_RADIANS, math.tau)
@@ -397,6 +420,7 @@ class CharacterController:
         if not touch.beside:
             self.z -= drop if abs(drop) > NOISE else CALM * drop
         self.ground, self.ground_normal = touch.entity, touch.normal
+        self.touching.add(touch.entity)
         self.vz = 0.0
         slope = touch.normal
         expected = -(slope[0] * self.vx + slope[1] * self.vy) / slope[2] * self.dt
@@ -507,6 +531,7 @@ class CharacterController:
     def _land(self, touch: _Touch) -> None:
         self.still = 0
         self.sliding = None
+        self.touching.add(touch.entity)
         self._event("land", other=touch.entity, value=-self.vz)
         self.ground, self.ground_normal, self.vz = touch.entity, touch.normal, 0.0
         # A fall ends a skin above the ground, a walk goes a gap above it.
@@ -602,6 +627,7 @@ class CharacterController:
         closing = (v[0] - self.vx) * nx + (v[1] - self.vy) * ny
         if closing < KNOCK_SPEED or v[0] * nx + v[1] * ny < KNOCK_SPEED:
             return
+        self._at_rest_at = None
         self.vx += share * closing * nx
         self.vy += share * closing * ny
         lost = (1 - share) * closing
@@ -630,6 +656,7 @@ class CharacterController:
         if hit is None:
             self._shift(dx, dy, dz)
             return None, 1.0
+        self.touching.add(self.physics.ids[hit.node])
         t = max(0.0, hit.fraction * longer - SKIN / length)
         nx, ny, nz = hit.normal
         room = -hit.fraction * longer * (dx * nx + dy * ny + dz * nz)

@@ -133,10 +133,7 @@ class PandaEngine:
         physics = self._running()
         positions, rotations, linear, angular = physics.read()
         characters = tuple(self._character(k) for k in range(len(self._controllers)))
-        pairs = set(physics.contacts())
-        for controller in self._controllers:
-            pairs |= {(min(controller.id, other), max(controller.id, other)) for other in controller.touching}
-        contacts = np.array(sorted(pairs), dtype=np.int32).reshape(-1, 2)
+        contacts = physics.contacts((c.id, other) for c in self._controllers for other in sorted(c.touching))
         events, self._events = tuple(self._events), []
         cameras = self._rigs.cameras()
         return State(physics.tick, positions, rotations, linear, angular, characters, contacts, events, cameras)

@@ -12,7 +12,7 @@ What had to be found out about Panda3D 1.10.16:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -31,6 +31,7 @@ from worldwright.world.spec import Box, Entity, GltfModel, Part, World
 
 F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]
+I32 = NDArray[np.int32]
 Vec = tuple[float, float, float]
 
 SOLVER_ITERATIONS = 10
@@ -148,6 +149,10 @@ class Physics:
         self.body_ids = tuple(b.id for b in self.movers)
         self.hinged = [b for b in self.movers if b.hinge is not None]
         self._kinematic = [b for b in self.movers if b.move is not None]
+        self._getters = [
+            (n.is_active, n.get_transform, n.get_linear_velocity, n.get_angular_velocity) for n in (b.node for b in self.movers)
+        ]
+        self._moves = [(i, b.move) for i, b in enumerate(self.movers) if b.move is not None]
         self._reader = self._make_reader()
         self._offsets = [i for i, b in enumerate(self.movers) if b.offset]
         self._back_axes = quat_conjugate(np.array([self.movers[i].axes for i in self._offsets]).reshape(-1, 4))
@@ -233,17 +238,17 @@ class Physics:
         every = reader.tick < 0 or self.tick - reader.tick > STALE_TICKS
         set_p, set_r = reader.positions.set_element, reader.rotations.set_element
         set_l, set_a = reader.linear.set_element, reader.angular.set_element
-        awake = reader.awake
-        for i, body in enumerate(self.movers):
-            node = body.node
-            active = node.is_active()
+        awake, i = reader.awake, 0
+        for is_active, transform, linear_of, angular_of in self._getters:
+            active = is_active()
             if active or awake[i] or every:
-                transform = node.get_transform()
-                set_p(i, transform.get_pos())
-                set_r(i, transform.get_quat())
-                set_l(i, node.get_linear_velocity())
-                set_a(i, node.get_angular_velocity())
+                pose = transform()
+                set_p(i, pose.get_pos())
+                set_r(i, pose.get_quat())
+                set_l(i, linear_of())
+                set_a(i, angular_of())
             awake[i] = active
+            i += 1  # noqa: SIM113 - enumerate builds a tuple more for each body of each sample
         reader.tick = self.tick
         n = len(self.movers)
         positions = np.frombuffer(reader.positions, dtype=np.float32).reshape(-1, 3)[:n].copy()
@@ -257,27 +262,31 @@ class Physics:
             rotations[k] = q
             positions[k] -= arm
             linear[k] -= np.cross(angular[k], arm)
-        for i, body in enumerate(self.movers):
-            if body.move is not None:
-                linear[i] = body.move(self.tick * self.dt)[1]
+        for i, move in self._moves:
+            linear[i] = move(self.tick * self.dt)[1]
         return positions, rotations, linear, angular
 
-    def contacts(self) -> list[tuple[int, int]]:
-        """Pairs of entity ids that touch, smaller first, sorted. Pairs that sleep are left out, as are those a finger's breadth apart."""
+    def contacts(self, others: Iterable[tuple[int, int]] = ()) -> I32:
+        """Pairs [C, 2] of entity ids that touch, smaller first, sorted, and with them the pairs ``others``. Pairs that sleep are left
+        out, as are those that Bullet keeps in mind though they are CONTACT_DISTANCE apart."""
         ids = self.ids
-        pairs: set[tuple[int, int]] = set()
+        # A pair is one integer, smaller id above: cheap to collect, and its order is the pairs' order.
+        pairs = {(a << 20 | b) if a < b else (b << 20 | a) for a, b in others}
         for manifold in self.bullet.get_manifolds():
-            if not manifold.get_num_manifold_points():
+            count = manifold.get_num_manifold_points()
+            if not count:
+                continue
+            points = manifold.manifold_points
+            if points[0].get_distance() >= CONTACT_DISTANCE and not any(
+                points[k].get_distance() < CONTACT_DISTANCE for k in range(1, count)
+            ):
                 continue
             a, b = manifold.get_node0(), manifold.get_node1()
-            if not (a.is_active() or b.is_active()):
-                continue
-            for point in manifold.get_manifold_points():
-                if point.get_distance() < CONTACT_DISTANCE:
-                    i, j = ids[a], ids[b]
-                    pairs.add((i, j) if i < j else (j, i))
-                    break
-        return sorted(pairs)
+            if a.is_active() or b.is_active():
+                i, j = ids[a], ids[b]
+                pairs.add((i << 20 | j) if i < j else (j << 20 | i))
+        codes = np.array(sorted(pairs), dtype=np.int64)
+        return np.stack([codes >> 20, codes & 0xFFFFF], axis=-1).astype(np.int32)
 
     def hinge_angle(self, body: Body) -> tuple[float, float, float]:
         """How far a hinged body has turned from where the world put it, counter-clockwise about its axis, and its limits; radians."""
@@ -311,7 +320,7 @@ class Physics:
             self.bullet.remove(body.node)
         self.bodies.clear()
         self.ids.clear()
-        self.movers = []
+        self.movers, self._kinematic, self.hinged, self._getters = [], [], [], []
 
 
 @dataclass(slots=True)
@@ -350,6 +359,10 @@ def _build(id: int, entity: Entity, meshes: Sequence[Mesh], world: World, packs:
         node.set_inertia(core.Vec3(*properties.inertia))
         node.set_linear_sleep_threshold(LINEAR_SLEEP)
         node.set_angular_sleep_threshold(ANGULAR_SLEEP)
+        # Continuous detection for what moves further in a tick than it is thick: a mesh has no inside that would push it out again.
+        thin = min(s.thickness for s in solids)
+        node.set_ccd_motion_threshold(0.5 * thin)
+        node.set_ccd_swept_sphere_radius(0.4 * thin)
         node.set_linear_damping(entity.linear_damping)
         node.set_angular_damping(entity.angular_damping)
     elif boxes := _boxes(touched):

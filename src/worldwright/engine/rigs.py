@@ -14,7 +14,6 @@ from panda3d import bullet
 
 from worldwright.engine.controller import CharacterController
 from worldwright.engine.physics import Physics
-from worldwright.transforms import camera_look
 from worldwright.world.spec import Camera
 
 F64 = NDArray[np.float64]
@@ -54,7 +53,7 @@ class Rigs:
             n = min(n, free)
         bx, by, bz = self._back()
         third = (pivot[0] + n * bx, pivot[1] + n * by, pivot[2] + n * bz)
-        return {"first": camera_look(c.eye(self.camera.eye), c.yaw, c.pitch), "third": camera_look(third, c.yaw, c.pitch)}
+        return {"first": _look(c.eye(self.camera.eye), c.yaw, c.pitch), "third": _look(third, c.yaw, c.pitch)}
 
     def _back(self) -> Vec:
         yaw, pitch = self.character.yaw, self.character.pitch
@@ -77,3 +76,11 @@ class Rigs:
         free = d if hit is None else max(0.0, hit.fraction * d - BOOM_SKIN)
         t = free / d
         return (a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1]), a[2] + t * (b[2] - a[2])), free
+
+
+def _look(position: Vec, yaw: float, pitch: float) -> F64:
+    """``transforms.camera_look`` without its batches: it is called twice a sample."""
+    cy, sy, cp, sp = math.cos(yaw), math.sin(yaw), math.cos(pitch), math.sin(pitch)
+    x, y, z = position
+    # Columns: right (sy, -cy, 0), down = forward x right, forward (cy cp, sy cp, sp), position.
+    return np.array([[sy, cy * sp, cy * cp, x], [-cy, sy * sp, sy * cp, y], [0.0, -cp, sp, z], [0.0, 0.0, 0.0, 1.0]])

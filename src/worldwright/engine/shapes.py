@@ -40,6 +40,8 @@ class Solid:
     volume: float
     centre: F64
     inertia: F64
+    thickness: float
+    """Metres from the centre to the nearest face, about."""
 
 
 @dataclass(frozen=True)
@@ -98,25 +100,25 @@ def solid(part: Part, points: Callable[[], F64], where: str) -> Solid:
             x, y, z = geometry.size
             volume = x * y * z
             moments = volume / 12 * np.array([y * y + z * z, x * x + z * z, x * x + y * y])
-            return _primitive(part, box_shape(geometry.size), volume, moments)
+            return _primitive(part, box_shape(geometry.size), volume, moments, 0.5 * min(geometry.size))
         case Sphere():
             r = geometry.radius
             volume = 4 / 3 * math.pi * r**3
-            return _primitive(part, bullet.BulletSphereShape(r), volume, np.full(3, 0.4 * volume * r * r))
+            return _primitive(part, bullet.BulletSphereShape(r), volume, np.full(3, 0.4 * volume * r * r), r)
         case Cylinder():
             r, h = geometry.radius, geometry.height
             volume = math.pi * r * r * h
             shape = bullet.BulletCylinderShape(r, h, bullet.Z_up)
             shape.set_margin(min(MARGIN, 0.1 * min(r, h)))
             across = volume * (3 * r * r + h * h) / 12
-            return _primitive(part, shape, volume, np.array([across, across, 0.5 * volume * r * r]))
+            return _primitive(part, shape, volume, np.array([across, across, 0.5 * volume * r * r]), min(r, 0.5 * h))
         case Capsule():
             r = geometry.radius
             length = max(0.0, geometry.height - 2 * r)
             side, caps = math.pi * r * r * length, 4 / 3 * math.pi * r**3
             along = side * r * r / 2 + caps * 0.4 * r * r
             across = side * (length**2 / 12 + r * r / 4) + caps * (0.4 * r * r + length**2 / 4 + 3 * length * r / 8)
-            return _primitive(part, capsule_shape(r, geometry.height), side + caps, np.array([across, across, along]))
+            return _primitive(part, capsule_shape(r, geometry.height), side + caps, np.array([across, across, along]), r)
         case _:
             return hull(points(), where)
 
@@ -145,7 +147,8 @@ def hull(points: F64, where: str) -> Solid:
         shape.add_point(core.Point3(x, y, z))
     shape.set_margin(MARGIN)
     inertia = np.trace(second) * np.eye(3) - second
-    return Solid(shape, np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]), volume, centre + inside, inertia)
+    thickness = float(np.min(-(qhull.equations[:, :3] @ (centre + inside)) - qhull.equations[:, 3]))
+    return Solid(shape, np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]), volume, centre + inside, inertia, thickness)
 
 
 def mass_properties(solids: Sequence[Solid], mass: float) -> MassProperties:
@@ -180,10 +183,10 @@ def winding_number(point: F64, triangles: F64) -> float:
     return float(np.sum(2 * np.arctan2(volume, la * lb * lc + dot)) / (4 * math.pi))
 
 
-def _primitive(part: Part, shape: bullet.BulletShape, volume: float, moments: F64) -> Solid:
+def _primitive(part: Part, shape: bullet.BulletShape, volume: float, moments: F64, thickness: float) -> Solid:
     position, rotation = np.array(part.position), np.array(part.rotation)
     r = quat_to_matrix(rotation)
-    return Solid(shape, position, rotation, volume, position, r @ np.diag(moments) @ r.T)
+    return Solid(shape, position, rotation, volume, position, r @ np.diag(moments) @ r.T, thickness)
 
 
 def _directions(count: int) -> F64:
