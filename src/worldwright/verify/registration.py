@@ -8,18 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
+DEPENDENT = 6.0
+"""Neighbouring pixels share their noise, by the blur and by the codec's blocks: about one in so many is independent."""
+
 F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Motion:
-    """How ``moved`` lies over ``reference``: ``shift`` [2] pixels (x, y) at the centre, ``largest`` pixels anywhere in the picture,
-    ``error`` the standard error of ``largest`` in pixels (inf: the picture has too little texture to tell), ``gain`` and ``offset`` of
-    brightness."""
+    """How ``moved`` lies over ``reference``: ``shift`` [2] pixels (x, y) at the centre, ``length`` the root mean square displacement over
+    the whole picture in pixels (a turn or a zoom counts too), ``error`` its standard error (large where there is too little texture to
+    tell), ``gain`` and ``offset`` of brightness."""
 
     shift: F64
-    largest: float
+    length: float
     error: float
     gain: float
     offset: float
@@ -54,16 +57,12 @@ def register(moved: F32, reference: F32, *, blur: float = 0.8) -> Motion:
         sigma = 1.4826 * float(np.median(np.abs(residual))) + 0.05
         weight = np.minimum(1.0, 2.0 * sigma / np.maximum(np.abs(residual), 1e-6)).astype(np.float32)
         covariance = inverse * sigma**2
-    corners = np.array([[1.0, i, j] for i in (-1, 0, 1) for j in (-1, 0, 1)])
-    dx, dy = corners @ solution[0:3], corners @ solution[3:6]
-    at = int(np.argmax(np.hypot(dx, dy)))
-    # Neighbouring pixels share their noise after the blur and by the codec's blocks: fewer are independent than there are.
-    dependent = 16.0
-    spread = [float(corners[at] @ covariance[k : k + 3, k : k + 3] @ corners[at]) for k in (0, 3)]
+    # The mean over the picture of (d0 + dx x + dy y) squared, with x and y in [-1, 1], is d0^2 + (dx^2 + dy^2) / 3.
+    share = np.array([1.0, 1 / 3, 1 / 3, 1.0, 1 / 3, 1 / 3])
     return Motion(
         np.array([solution[0], solution[3]]),
-        float(np.hypot(dx, dy)[at]),
-        float(np.sqrt(max(sum(spread), 0.0) * dependent)),
+        float(np.sqrt(np.sum(share * solution[:6] ** 2))),
+        float(np.sqrt(DEPENDENT * np.sum(share * np.diag(covariance)[:6]))),
         float(1.0 + solution[6]),
         float(solution[7]),
     )

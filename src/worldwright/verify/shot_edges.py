@@ -20,8 +20,8 @@ from worldwright.verify.shot_exposure import luma
 from worldwright.verify.verdict import Check
 
 NAME = "rgb_registration"
-OFFSET_PX = 0.35
-"""Over all frames: a systematic displacement of rgb against geometry."""
+OFFSET_PX = 0.75
+"""Over all frames: a systematic displacement of rgb against geometry. Shadows that fall beside what casts them account for up to 0.4."""
 REACH = 2
 LATE_SHARE = 0.5
 MOVING = 0.02

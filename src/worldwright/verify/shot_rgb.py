@@ -59,7 +59,7 @@ def measure_rgb(index: int, decoded: U8, own: U8, neighbours: dict[int, U8]) -> 
         Measure(PICTURE, index, float(np.sqrt(blocks.max())), BLOCK_LEVELS, "largest difference of a block (levels of 255)"),
         Measure(PICTURE, index, float(colour), COLOUR_LEVELS, "shift of the mean colour (levels of 255)"),
         Measure(PICTURE, index, chroma, CHROMA_LEVELS, "difference of colour (levels of 255)"),
-        Measure(PLACE, index, motion.largest, PLACE_PX + 4 * motion.error, "motion against the picture drawn again (px)"),
+        Measure(PLACE, index, motion.length, PLACE_PX + 3 * motion.error, "motion against the picture drawn again (px)"),
     ]
     for other, picture in sorted(neighbours.items()):
         place, telling = position_between(grey, reference, luma(picture), VISIBLE)
