@@ -118,10 +118,10 @@ def ticks_of(name: str, rate: int, tick_rate: int) -> int:
 
 def asset_hashes(world: World, packs: Mapping[str, Path]) -> dict[str, str]:
     """``pack/path`` to the content hash, for every glTF file that the world names. The engine has loaded them: they are there."""
-    models = [part.geometry for entity in world.entities for part in entity.parts if isinstance(part.geometry, GltfModel)]
-    looks = [character.look for character in world.characters if isinstance(character.look, GltfCharacter)]
-    named = sorted({(item.pack, item.path) for item in (*models, *looks)})
-    return {f"{pack}/{path}": hash_file(packs[pack] / path) for pack, path in named}
+    geometries = (part.geometry for entity in world.entities for part in entity.parts)
+    named = {(g.pack, g.path) for g in geometries if isinstance(g, GltfModel)}
+    named |= {(c.look.pack, c.look.path) for c in world.characters if isinstance(c.look, GltfCharacter)}
+    return {f"{pack}/{path}": hash_file(packs[pack] / path) for pack, path in sorted(named)}
 
 
 def record(

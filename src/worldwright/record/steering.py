@@ -1,25 +1,25 @@
 """How a hand moves the mouse, and small scripts of behaviour.
 
-A script is a generator: it is sent the state at a frame's beginning and yields the frame's input. Scripts are put together with
-``yield from`` and tell by their return value how they ended.
+A script is a generator that yields the input of one frame after another; after each it finds the new state in its player. Scripts are put
+together with ``yield from`` and tell by their return value whether they got what they wanted.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from worldwright.controls import KEY_BITS, MOUSE_RADIANS, Flag
-from worldwright.engine.protocol import State
+from worldwright.engine.protocol import CharacterState, State
 from worldwright.record.inputs import FrameInput
 from worldwright.take.frames import short_turn
 
 FORWARD, BACK, RUN, CROUCH, USE, JUMP = (KEY_BITS[k] for k in ("forward", "back", "run", "crouch", "use", "jump"))
-Script = Generator[FrameInput, State, bool]
+Script = Generator[FrameInput, None, bool]
 
 
 class Hand:
@@ -63,17 +63,37 @@ class Hand:
         return counts
 
 
+class Player:
+    """Who plays: the hand on the mouse, and the state that is seen. Whoever runs the scripts sets ``state`` before every frame."""
+
+    def __init__(self, state: State, frame_seconds: float) -> None:
+        self.state = state
+        self.dt = frame_seconds
+        self.hand = Hand(frame_seconds)
+
+    @property
+    def person(self) -> CharacterState:
+        """The character as it is now."""
+        return self.state.characters[0]
+
+    def frames(self, seconds: float) -> int:
+        """Whole frames of about so many seconds, at least one."""
+        return max(1, round(seconds / self.dt))
+
+
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How a path is walked. ``extra`` gives keys to hold besides, from the state and the distance walked on the path so far."""
+    """How a path is walked. ``extra`` gives keys to hold besides walking, frame by frame."""
 
     run: bool = False
-    extra: Callable[[State], int] | None = None
+    extra: Callable[[], int] | None = None
     intent: str = "walk"
 
 
 LOOK_AHEAD = 0.7
 """Metres along the path at which the walker looks."""
+LEVEL = -0.05
+"""Radians: how people look when they walk, a little down."""
 STUCK_SECONDS = 0.5
 """Blocked for longer than this is stuck."""
 SLOW_SECONDS, SLOW_METRES = 1.2, 0.15
@@ -110,80 +130,72 @@ class PathTracker:
         self.done = float(reach[int(np.argmin(np.hypot(near[:, 0] - x, near[:, 1] - y)))])
 
 
-def walk(hand: Hand, state: State, path: NDArray[np.float64], pace: Pace, *, arrive: float = 0.3, pitch: float = -0.05) -> Script:
-    """Walk along a path [N, 3]. Returns True when it arrived within ``arrive`` metres of its end, False when stuck.
+def walk(player: Player, path: NDArray[np.float64], pace: Pace, *, arrive: float = 0.3) -> Script:
+    """Walk along a path [N, 3]. True when it arrived within ``arrive`` metres of its end over ground, False when stuck.
 
     The look turns towards a point ahead on the path; the walker stops while it looks elsewhere by more than 50 degrees.
     """
     tracker = PathTracker(path)
     blocked = slow = 0
-    anchor = state.characters[0].position
+    anchor = player.person.position
     while True:
-        person = state.characters[0]
+        person = player.person
         x, y, z = person.position
         tracker.advance(x, y)
         end = tracker.points[-1]
         to_end = math.hypot(end[0] - x, end[1] - y)
-        if tracker.left < arrive and to_end < arrive:
+        if to_end < arrive and tracker.left < max(arrive, LOOK_AHEAD):
             return True
         goal = tracker.at(tracker.done + LOOK_AHEAD)
-        if math.hypot(goal[0] - x, goal[1] - y) < 0.05:
+        if tracker.left < LOOK_AHEAD:
             goal = end
         error = short_turn(math.atan2(goal[1] - y, goal[0] - x) - person.yaw)
         keys = 0
-        if abs(error) < math.radians(50):
+        if abs(error) < math.radians(50 if to_end > 0.5 else 25):
             keys |= FORWARD
             if pace.run and tracker.left > 1.0 and abs(error) < math.radians(25):
                 keys |= RUN
-        if pace.extra is not None:
-            keys |= pace.extra(state)
         blocked = blocked + 1 if keys & FORWARD and person.flags & Flag.BLOCKED else 0
         slow += 1
         if not keys & FORWARD or math.dist((x, y), anchor[:2]) > SLOW_METRES:
             anchor, slow = person.position, 0
-        if blocked * hand.dt > STUCK_SECONDS or slow * hand.dt > SLOW_SECONDS:
+        if blocked * player.dt > STUCK_SECONDS or slow * player.dt > SLOW_SECONDS:
             return False
-        slope = math.atan2(goal[2] - z, max(LOOK_AHEAD, 0.1))
-        dx, dy = hand.towards(error, 0.6 * slope + pitch - person.pitch)
-        state = yield FrameInput(keys, dx, dy, pace.intent)
+        if pace.extra is not None:
+            keys |= pace.extra()
+        slope = math.atan2(goal[2] - z, LOOK_AHEAD)
+        dx, dy = player.hand.towards(error, 0.6 * slope + LEVEL - person.pitch)
+        yield FrameInput(keys, dx, dy, pace.intent)
 
 
-def look(hand: Hand, state: State, yaw: float, pitch: float, seconds: float, intent: str, keys: int = 0) -> Script:
-    """Turn the look to ``yaw`` and ``pitch`` and keep it there, for ``seconds`` in all. Returns True when it got there."""
-    for _ in range(max(1, round(seconds / hand.dt))):
-        person = state.characters[0]
-        dx, dy = hand.towards(yaw - person.yaw, pitch - person.pitch)
-        state = yield FrameInput(keys, dx, dy, intent)
-    return abs(short_turn(yaw - state.characters[0].yaw)) < 0.05
+def look(player: Player, yaw: float, pitch: float, seconds: float, intent: str, keys: int = 0) -> Script:
+    """Turn the look to ``yaw`` and ``pitch`` and keep it there, for ``seconds`` in all. True when it got there."""
+    for _ in range(player.frames(seconds)):
+        dx, dy = player.hand.towards(yaw - player.person.yaw, pitch - player.person.pitch)
+        yield FrameInput(keys, dx, dy, intent)
+    return abs(short_turn(yaw - player.person.yaw)) < 0.05
 
 
-def turn_to(hand: Hand, state: State, yaw: float, intent: str, *, tolerance: float = 0.02) -> Script:
-    """Turn on the spot until the look is within ``tolerance`` of ``yaw`` (and level), for 4 seconds at most."""
-    for _ in range(round(4.0 / hand.dt)):
-        person = state.characters[0]
-        error = short_turn(yaw - person.yaw)
+def turn_to(player: Player, yaw: float, intent: str, *, tolerance: float = 0.02) -> Script:
+    """Turn on the spot until the look is level and within ``tolerance`` of ``yaw``, for 4 seconds at most."""
+    for _ in range(player.frames(4.0)):
+        error = short_turn(yaw - player.person.yaw)
         if abs(error) < tolerance:
             return True
-        dx, dy = hand.towards(error, -0.05 - person.pitch)
-        state = yield FrameInput(0, dx, dy, intent)
+        dx, dy = player.hand.towards(error, LEVEL - player.person.pitch)
+        yield FrameInput(0, dx, dy, intent)
     return False
 
 
-def hold(hand: Hand, keys: int, seconds: float, intent: str, *, yaw_rate: float = 0.0) -> Script:
-    """Hold keys for some time, turning at a constant rate."""
-    for _ in range(max(1, round(seconds / hand.dt))):
-        dx, dy = hand.at_rate(yaw_rate, 0.0)
+def hold(player: Player, keys: int, seconds: float, intent: str) -> Script:
+    """Hold keys for some time without turning."""
+    for _ in range(player.frames(seconds)):
+        dx, dy = player.hand.towards(0.0, LEVEL - player.person.pitch)
         yield FrameInput(keys, dx, dy, intent)
-    hand.at_rate(0.0, 0.0)
     return True
 
 
-def back_off(hand: Hand, state: State, turn: float) -> Script:
+def back_off(player: Player, turn: float) -> Script:
     """Get away from what is in the way: step back, then turn by ``turn`` radians."""
-    yield from hold(hand, BACK, 0.45, "back off")
-    return (yield from look(hand, state, state.characters[0].yaw + turn, -0.05, 0.5, "look for another way"))
-
-
-def waypoints(points: Sequence[Sequence[float]]) -> NDArray[np.float64]:
-    """Points as the array that ``walk`` wants."""
-    return np.asarray(points, dtype=np.float64).reshape(-1, 3)
+    yield from hold(player, BACK, 0.45, "back off")
+    return (yield from look(player, player.person.yaw + turn, LEVEL, 0.5, "look for another way"))
