@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from worldwright.assets.model import Mesh, Surface
 from worldwright.assets.textures import surface_of
 from worldwright.errors import WorldwrightError
-from worldwright.transforms import quat_rotate, quat_to_matrix
+from worldwright.transforms import quat_to_matrix
 from worldwright.world.spec import (
     Box,
     Capsule,
@@ -55,31 +55,25 @@ def part_meshes(part: Part, material: Material) -> tuple[Mesh, ...]:
     geometry = part.geometry
     size_m = material.texture.size_m if material.texture is not None else 1.0
     along = material.texture is not None and material.texture.kind in {"wood", "bark"}
-    origin = quat_rotate(np.array(part.rotation) * np.array([1.0, -1.0, -1.0, -1.0]), part.position)
-    sagitta = TOUCHED_SAGITTA if part.collide else SEEN_SAGITTA
     match geometry:
         case Box():
-            made = _flat(box_faces(geometry.size), origin, along)
+            made = _box(geometry.size, _origin(part), along)
         case Wedge():
-            made = _flat(wedge_faces(geometry.size), origin, along)
+            made = _flat(wedge_faces(geometry.size), _origin(part), along)
         case TriangleMesh():
-            corners = np.array(geometry.vertices)[np.array(geometry.triangles)]
-            made = _flat(corners, origin, False)
+            made = _flat(np.array(geometry.vertices)[np.array(geometry.triangles)], _origin(part), False)
         case Heightfield():
             made = heightfield(np.array(geometry.heights), geometry.size)
-        case Sphere():
-            made = _revolve(*sphere_profile(geometry.radius, _segments(geometry.radius, sagitta)), size_m, along)
-        case Cylinder():
-            profile = cylinder_profile(geometry.radius, geometry.height, _segments(geometry.radius, sagitta))
-            made = _revolve(*profile, size_m, along)
-        case Cone():
-            made = _revolve(*cone_profile(geometry.radius, geometry.height, _segments(geometry.radius, sagitta)), size_m, along)
-        case Capsule():
-            profile = capsule_profile(geometry.radius, geometry.height, _segments(geometry.radius, sagitta))
-            made = _revolve(*profile, size_m, along)
         case GltfModel():
             raise WorldwrightError(f"geometry {geometry.path!r} is a glTF model, not a primitive", fix="load it from its pack")
+        case _:
+            made = _round(geometry, _segments(geometry.radius, part.collide), size_m, along)
     return (_mesh(made, surface_of(material, part.material or ""), size_m),)
+
+
+def _origin(part: Part) -> Array:
+    """Where the part lies in its entity, in the part's axes."""
+    return np.asarray(part.position) @ quat_to_matrix(part.rotation)
 
 
 def mesh_volume(mesh: Mesh) -> float:
@@ -88,10 +82,11 @@ def mesh_volume(mesh: Mesh) -> float:
     return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6)
 
 
-def _segments(radius: float, sagitta: float) -> int:
-    """An even number of facets around, so that they lie within ``sagitta`` of the circle; from 12 to 48."""
+def _segments(radius: float, touched: bool) -> int:
+    """An even number of facets around, so that they lie within the sagitta of the circle; from 12 (8 if only seen) to 48."""
+    sagitta = TOUCHED_SAGITTA if touched else SEEN_SAGITTA
     exact = math.pi / math.acos(1 - sagitta / radius) if radius > sagitta else 0
-    return 2 * math.ceil(min(48, max(12, exact)) / 2)
+    return 2 * math.ceil(min(48, max(12 if touched else 8, exact)) / 2)
 
 
 def _mesh(made: Triangles, surface: Surface, size_m: float) -> Mesh:
@@ -131,6 +126,38 @@ def wedge_faces(size: tuple[float, float, float]) -> Array:
     return (_CORNERS * size)[_WEDGE]
 
 
+def _box(size: tuple[float, float, float], origin: Array, along: bool) -> Triangles:
+    """``_flat`` of a box, whose normals and axes are known beforehand."""
+    unit, right, up = _box_axes()
+    positions = (_CORNERS * size)[_BOX.ravel()]
+    at = positions + origin
+    u, v = np.einsum("ij,ij->i", at, right), -np.einsum("ij,ij->i", at, up)
+    if along:
+        turn = np.abs(up) @ size > np.abs(right) @ size + 1e-9
+        u, v = np.where(turn, v, u), np.where(turn, -u, v)
+    return positions, unit, np.stack([u, v], axis=-1), _THIRTY_SIX
+
+
+_THIRTY_SIX = np.arange(36).reshape(12, 3)
+
+
+@lru_cache(maxsize=1)
+def _box_axes() -> tuple[Array, Array, Array]:
+    """Normal, texture's right and texture's up at each of the 36 corners of a box's triangles."""
+    corners = box_faces((1.0, 1.0, 1.0))
+    unit = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    right, up = _axes(unit)
+    return np.repeat(unit, 3, axis=0), np.repeat(right, 3, axis=0), np.repeat(up, 3, axis=0)
+
+
+def _axes(unit: Array) -> tuple[Array, Array]:
+    """The texture's right and up on faces of these normals [T, 3]: on walls up is +Z, on floors it is +Y."""
+    level = (np.abs(unit[:, 2]) > np.abs(unit[:, :2]).max(axis=-1) + 1e-6)[:, None]
+    right = np.cross(np.where(level, [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]), unit)
+    right /= np.linalg.norm(right, axis=-1, keepdims=True)
+    return right, np.cross(unit, right)
+
+
 def _flat(corners: Array, origin: Array, along: bool) -> Triangles:
     """Flat-shaded triangles, each mapped true to scale on its own plane: v runs down a wall, and along -Y on a floor.
 
@@ -141,10 +168,7 @@ def _flat(corners: Array, origin: Array, along: bool) -> Triangles:
     area = np.linalg.norm(cross, axis=-1)
     keep = area > 1e-14
     corners, unit = corners[keep], cross[keep] / area[keep, None]
-    level = (np.abs(unit[:, 2]) > np.abs(unit[:, :2]).max(axis=-1) + 1e-6)[:, None]
-    right = np.cross(np.where(level, [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]), unit)
-    right /= np.linalg.norm(right, axis=-1, keepdims=True)
-    up = np.cross(unit, right)
+    right, up = _axes(unit)
     at = corners + origin
     u, v = np.einsum("tcj,tj->tc", at, right), -np.einsum("tcj,tj->tc", at, up)
     if along:
@@ -222,6 +246,21 @@ def cone_profile(radius: float, height: float, segments: int) -> Profile:
     return points, np.array([[0, -1], [0, -1], slant, slant]), np.array([True, False, True]), segments
 
 
+@lru_cache(maxsize=1024)
+def _round(geometry: Sphere | Cylinder | Cone | Capsule, segments: int, size_m: float, along: bool) -> Triangles:
+    """The triangles of a round shape. Worlds repeat them (posts, balusters, blossoms): each is made once."""
+    match geometry:
+        case Sphere():
+            profile = sphere_profile(geometry.radius, segments)
+        case Cylinder():
+            profile = cylinder_profile(geometry.radius, geometry.height, segments)
+        case Cone():
+            profile = cone_profile(geometry.radius, geometry.height, segments)
+        case Capsule():
+            profile = capsule_profile(geometry.radius, geometry.height, segments)
+    return _revolve(*profile, size_m, along)
+
+
 @lru_cache(maxsize=64)
 def _ring(segments: int) -> tuple[Array, Array]:
     """Cosine and sine around, first and last the same point."""
@@ -274,10 +313,13 @@ def _flat_ends(points: Array, normals: Array) -> Array:
 
 def placed(mesh: Mesh, position: Array, rotation: Array, scale: float = 1.0) -> Mesh:
     """A mesh moved by a pose (quaternion wxyz) after a uniform scale."""
-    m = quat_to_matrix(rotation)
+    positions, normals = mesh.positions, mesh.normals
+    if rotation[0] != 1.0:
+        m = quat_to_matrix(rotation).T
+        positions, normals = positions @ m, normals @ m
     return Mesh(
-        positions=(mesh.positions @ (m.T * scale) + position).astype(np.float32),
-        normals=(mesh.normals @ m.T).astype(np.float32),
+        positions=(positions * scale + position).astype(np.float32),
+        normals=normals.astype(np.float32),
         uvs=mesh.uvs,
         indices=mesh.indices,
         surface=mesh.surface,

@@ -87,7 +87,7 @@ def courtyard(params: Courtyard, seed: int) -> World:
         materials=court.draft.used_materials(),
         entities=court.draft.entities,
         light=light,
-        weather=Weather(fog_density=0.004, fog_colour=light.sky.horizon),
+        weather=Weather(fog_density=0.0015, fog_colour=light.sky.horizon),
         spawns=[
             Spawn(name="start", position=start, yaw=round(math.pi / 2, 6)),
             Spawn(name="arcade", position=(0.0, 8.2, PATH_TOP), yaw=round(-math.pi / 2, 6)),
@@ -117,10 +117,10 @@ _STYLES = (
     _Style("stone", 2.0, ("#a3a196", "#6f6d63"), ("#cfccc0", "#a7a497"), ("#5d6f7f", "#3b4854"), ("#a8a294", "#76705f")),
 )
 _LEAVES = (
-    ("#6d8f3a", "#86a646", "#557a33"),
-    ("#7f9a3b", "#c08a35", "#a9642c"),
-    ("#5f8a4a", "#78a05a", "#e0a3b2"),
-    ("#4f7d3c", "#6a9440", "#3f6a3a"),
+    ("#8aae4c", "#a3c25a", "#6f9a45"),
+    ("#9ab54a", "#d9a244", "#c47a38"),
+    ("#7aa85e", "#94bd70", "#ecb4c2"),
+    ("#6a9c50", "#86b254", "#58894f"),
 )
 
 
@@ -136,9 +136,9 @@ class _Mood:
 
 
 _MOODS = (
-    _Mood("#fff0d6", 3.4, (42, 58), "#6d9fe0", "#d5e2ee"),
-    _Mood("#ffd9a6", 3.3, (22, 30), "#7c9fd0", "#f0dcc2"),
-    _Mood("#fff6e6", 3.2, (34, 46), "#6a97d2", "#dbe4ea"),
+    _Mood("#fff0d6", 3.4, (42, 58), "#4f8ae0", "#c3dbf2"),
+    _Mood("#ffd9a6", 3.3, (22, 30), "#5f8fd6", "#ecd9c4"),
+    _Mood("#fff6e6", 3.2, (34, 46), "#5a8fdc", "#cfe0ee"),
 )
 
 
@@ -149,12 +149,12 @@ def _mood(court: _Court) -> Light:
     leaves = _LEAVES[int(rng.integers(len(_LEAVES)))]
     mood = _MOODS[int(rng.integers(len(_MOODS)))]
     paint(
-        grass=material("#7d9a4c", "grass", "#4a6a2e", 2.2, roughness=0.95),
+        grass=material("#a3bd66", "grass", "#6a8a3e", 2.2, roughness=0.95),
         wall=material(style.wall[0], style.kind, style.wall[1], style.repeat, roughness=0.88),
         cap=material(style.cap[0], "concrete", style.cap[1], 2.4, roughness=0.8),
         paving=material(style.paving[0], "stone", style.paving[1], 2.4, roughness=0.85, seed=5),
         roof=material(style.roof[0], "tile", style.roof[1], 1.1, roughness=0.7),
-        bark=material("#7a5a41", "bark", "#43301f", 0.9, roughness=0.95),
+        bark=material("#93765b", "bark", "#5c4734", 0.6, roughness=0.95),
         dirt=material("#7b5a3c", "dirt", "#56402b", 1.4, roughness=1.0),
         rock=material("#98948a", "concrete", "#726e64", 1.2, roughness=0.9),
         plank=material("#b98d58", "wood", "#7e5a30", 1.0, roughness=0.65),
@@ -172,8 +172,8 @@ def _mood(court: _Court) -> Light:
     for k, leaf in enumerate(leaves):
         paint(**{f"leaf_{k}": material(leaf, "grass", _darker(leaf), 1.1, roughness=0.9, seed=3)})
     paint(
-        cypress=material("#41633a", "grass", "#2a4527", 1.0, roughness=0.9, seed=3),
-        hedge=material("#557a38", "grass", "#365524", 1.0, roughness=0.9, seed=3),
+        cypress=material("#55804c", "grass", "#3a5f36", 1.0, roughness=0.9, seed=3),
+        hedge=material("#6f9a48", "grass", "#4b7233", 1.0, roughness=0.9, seed=3),
     )
     court.paint(
         apple="#c23b2e", orange="#e08a2c", lime="#8fae3c", white="#f3efe6", violet="#8663a8", rose="#d76a8a", yolk="#ecc23f"
@@ -186,7 +186,7 @@ def _mood(court: _Court) -> Light:
 
 
 def _darker(code: str) -> str:
-    return "#" + "".join(f"{int(int(code[k : k + 2], 16) * 0.62):02x}" for k in (1, 3, 5))
+    return "#" + "".join(f"{int(int(code[k : k + 2], 16) * 0.72):02x}" for k in (1, 3, 5))
 
 
 # --- ground and buildings ---------------------------------------------------------------------------------------------------
@@ -203,7 +203,7 @@ def _ground_and_paths(court: _Court) -> None:
         Rect(-4.6, 5.4, 4.6, 7.8),
     ]
     edge = half + OUTSIDE
-    n = 2 * round(edge / 0.72) + 1
+    n = 2 * round(edge / 0.85) + 1
     x, y = np.meshgrid(np.linspace(-edge, edge, n), np.linspace(-edge, edge, n))
     heights = np.round(court.ground(x, y), 3) + 0.0
     field = Heightfield(shape="heightfield", size=(2 * edge, 2 * edge), heights=heights.tolist())

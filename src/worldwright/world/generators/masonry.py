@@ -141,7 +141,7 @@ def balustrade(stone: str, length: float) -> list[Part]:
     count = max(1, round((length - 0.3) / 0.36))
     for k in range(count):
         x = (k + 0.5) / count * (length - 0.2) - (length - 0.2) / 2
-        parts += [cylinder(stone, 0.055, 0.76, (x, 0, 0.48)), sphere(stone, 0.092, (x, 0, 0.36), collide=False)]
+        parts += [cylinder(stone, 0.05, 0.76, (x, 0, 0.48)), cylinder(stone, 0.085, 0.24, (x, 0, 0.34), collide=False)]
     for side in (-1, 1):
         x = side * (length / 2 - 0.14)
         parts += [box(stone, (0.3, 0.3, 1.02), (x, 0, 0.5)), sphere(stone, 0.13, (x, 0, 1.1))]

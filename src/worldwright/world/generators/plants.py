@@ -63,12 +63,12 @@ def broadleaf(rng: np.random.Generator, bark: str, leaves: Sequence[str], height
     radius = 0.05 * height + 0.06
     parts = [cylinder(bark, radius, height + 0.3, (0, 0, height / 2 - 0.3)), cone(bark, radius * 1.9, 0.7, (0, 0, 0.1))]
     spread = 0.36 * height
-    crown = int(rng.integers(6, 9))
+    crown = int(rng.integers(4, 7))
     for k in range(crown):
         a = 2 * math.pi * k / crown + rng.uniform(-0.3, 0.3)
         d = spread * rng.uniform(0.55, 0.95)
         z = height + rng.uniform(-0.25, 0.45)
-        size = spread * rng.uniform(0.5, 0.72)
+        size = spread * rng.uniform(0.6, 0.8)
         parts.append(
             lump(rng, str(rng.choice(list(leaves))), (size, size, size * 0.82), (d * math.cos(a), d * math.sin(a), z), 0.13)
         )
@@ -133,10 +133,10 @@ def bush(rng: np.random.Generator, leaves: Sequence[str], size: float, blossom: 
             )
         )
     if blossom is not None:
-        for _ in range(9):
+        for _ in range(10):
             a, up = rng.uniform(0, 2 * math.pi), rng.uniform(0.25, 0.95)
             d = size * 0.98 * math.sqrt(1 - 0.6 * up * up)
-            parts.append(sphere(blossom, 0.055, (d * math.cos(a), d * math.sin(a), size * up), collide=False))
+            parts.append(sphere(blossom, 0.042, (d * math.cos(a), d * math.sin(a), size * up), collide=False))
     return parts
 
 
