@@ -14,7 +14,7 @@ from typing import Any
 import av
 import numpy as np
 
-from worldwright.dataset.codecs import CODECS, decode_planes
+from worldwright.dataset.codecs import CODECS, LIMITS, decode_planes, measure
 from worldwright.dataset.episode import rows_hash
 from worldwright.dataset.features import COLUMNS, RGB_KEY
 from worldwright.dataset.index import Episode, Index, episode_rows, load_index, read_json
@@ -51,6 +51,8 @@ def check_dataset(path: Path, *, progress: Progress | None = None) -> list[Check
         checks.append(_run("rows", lambda: _rows(found, step)))
         checks.append(_run("stats", lambda: _stats(found)))
         checks.append(_run("pictures", lambda: _pictures(found, step)))
+        if found.own.tier == "both":
+            checks.append(_run("errors", lambda: _errors(found)))
     return checks
 
 
@@ -96,7 +98,7 @@ def _rows(index: Index, step: Callable[[], None]) -> Outcome:
         count = np.arange(episode.length)
         if episode.task not in index.tasks:
             raise _Wrong(f"episode {episode.index}: its task is not in tasks.parquet", value=episode.task)
-        expected = {
+        expected: dict[str, Any] = {
             "timestamp": (count / index.info.fps).astype(np.float32),
             "frame_index": count,
             "episode_index": np.full(episode.length, episode.index),
@@ -209,3 +211,18 @@ def _passes(index: Index, episode: Episode) -> Iterator[tuple[str, int]]:
                     raise WorldwrightError(f"frame {frame} is {values.shape}, expected {shape}", where=str(path), fix="pack again")
                 count += 1
             yield f"{name} (compact)", count
+
+
+def _errors(index: Index) -> Outcome:
+    """Where both tiers are there: the compact one's errors, measured again."""
+    names = [name for name in PASSES if name in index.own.passes]
+    both = [Dataset(index, 1, 1, 1, names, False, tier) for tier in ("master", "compact")]
+    for episode in index.episodes:
+        for name in names:
+            limit = LIMITS[name]
+            for i in range(episode.length):
+                truth, got = (frames.pictures(episode, name, range(i, i + 1))[0] for frames in both)
+                if not limit.holds(value := measure(name, truth, got)):
+                    message = f"episode {episode.index}: {limit.metric} of compact {name} is {value:g} {limit.unit}"
+                    raise _Wrong(message, frame=i, value=value, limit=limit.limit)
+    return "the compact tier is as near to the master as it promises", {"pictures": len(names) * index.info.total_frames}

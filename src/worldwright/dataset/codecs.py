@@ -68,7 +68,7 @@ class Limit:
 
 
 LIMITS = {
-    "depth": Limit("largest relative error", 0.005, "1"),
+    "depth": Limit("largest relative error", 0.5, "%"),
     "normal": Limit("largest angle", 1.0, "degrees"),
     "flow": Limit("largest end point error", 0.25, "px"),
     "entity": Limit("wrong ids", 0.0, "pixels"),
@@ -79,6 +79,7 @@ LIMITS = {
 """What the compact tier promises. A surface where there is none, or none where there is one, counts as an infinite error."""
 
 _LOSSLESS = "lossless=1"
+PRESET = "superfast"
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +195,7 @@ def measure(name: str, truth: Array, got: Array) -> float:
             if np.any((truth == 0) != (got == 0)):
                 return math.inf
             largest = int(np.abs(truth.astype(np.int32) - got.astype(np.int32)).max(initial=0))
-            return math.expm1(largest / DEPTH_STEPS * math.log(DEPTH_FAR / DEPTH_NEAR))
+            return 100 * math.expm1(largest / DEPTH_STEPS * math.log(DEPTH_FAR / DEPTH_NEAR))
         case "normal":
             gone = truth[..., 0] == 65535
             if np.any(gone != (got[..., 0] == 65535)):
@@ -232,7 +233,7 @@ def encode_planes(frames: Iterable[Array], codec: Codec, path: Path, fps: int) -
         fixed = (
             f"log-level=none:info=0:pools=none:frame-threads=1:bframes=0:keyint={fps}:min-keyint={fps}:scenecut=0:open-gop=0:ctu=16"
         )
-        options |= {"preset": "superfast", "x265-params": f"{fixed}:{codec.options}"}
+        options |= {"preset": PRESET, "x265-params": f"{fixed}:{codec.options}"}
     else:
         options |= {"level": "3", "coder": "1", "context": "0", "slicecrc": "1"}
     container_options = {"fflags": "+bitexact"} | ({"movflags": "+faststart"} if path.suffix == ".mp4" else {})
@@ -335,6 +336,8 @@ def lerobot_depth_info() -> dict[str, Any]:
         "video.depth_max": COMPACT_DEPTH_MAX,
         "video.shift": 0.0,
         "video.use_log": True,
+        "video.preset": PRESET,
+        "video.extra_options": {"x265-params": _LOSSLESS},
     }
 
 

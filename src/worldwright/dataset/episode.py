@@ -111,7 +111,8 @@ class EpisodeWriter:
             raise WorldwrightError(wrong[0], where=str(source.path), fix="render the shot again, or worldwright seal and verify it")
         shot, totals, episode = Shot.open(source.path), self.totals, self.totals.episodes
         count = len(shot)
-        header = shot.take().header
+        with shot.take() as take:
+            header = take.header
         task = task_text(header.policy, header.world.name)
         if task not in totals.tasks:
             totals.tasks.append(task)
@@ -176,7 +177,7 @@ class EpisodeWriter:
 
     def _copy_master(self, shot: Shot, episode: int) -> None:
         """The shot's Zarr group as it is: the same files where the file system can link them, else copies."""
-        source, target = shot.path / STORE, self._root / master_path(episode)
+        source, target = shot.path / STORE, self._root / master_path(episode) / STORE
         for path in sorted(source.rglob("*")):
             if not path.is_file():
                 continue

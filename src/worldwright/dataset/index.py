@@ -97,7 +97,7 @@ class Episode:
 
     @property
     def master(self) -> str:
-        """The Zarr group of its passes."""
+        """The folder of its Zarr group."""
         return master_path(self.index)
 
 
@@ -228,8 +228,7 @@ def _episodes(root: Path, info: LeRobotInfo, own: OwnInfo) -> tuple[Episode, ...
         if length == 0 or (columns["dataset_from_index"][i], columns["dataset_to_index"][i]) != (row, row + length):
             raise WorldwrightError(f"its rows do not follow those before it, from {row} on", where=where, fix="pack again")
         data = DATA_PATH.format(**_place(columns, "data", i, where))
-        codecs = json.loads(str(facts.column("codecs")[i].as_py()))
-        _check_codecs(codecs, own, where)
+        codecs = _codecs(str(facts.column("codecs")[i].as_py()), own, where)
         depth = _video(columns, DEPTH_KEY, i, info.fps, where) if DEPTH_KEY in info.features else None
         if "depth" in codecs and depth is None:
             raise WorldwrightError(f"has compact depth, but {INFO_PATH} has no {DEPTH_KEY}", where=where, fix="pack again")
@@ -256,10 +255,19 @@ def _episodes(root: Path, info: LeRobotInfo, own: OwnInfo) -> tuple[Episode, ...
     return tuple(episodes)
 
 
-def _check_codecs(codecs: Any, own: OwnInfo, where: str) -> None:
+def _codecs(text: str, own: OwnInfo, where: str) -> dict[str, str]:
+    try:
+        codecs = json.loads(text)
+    except (ValueError, RecursionError):
+        codecs = None
     want = set(own.passes) if own.tier != "master" else set()
-    if not isinstance(codecs, dict) or set(codecs) != want or any((name, codec) not in CODECS for name, codec in codecs.items()):
-        raise WorldwrightError(f"its codecs {codecs!r} are not those of the {own.tier} tier", where=where, fix="pack again")
+    if (
+        not isinstance(codecs, dict)
+        or set(codecs) != want
+        or any((name, str(codec)) not in CODECS for name, codec in codecs.items())
+    ):
+        raise WorldwrightError(f"its codecs {text[:200]!r} are not those of the {own.tier} tier", where=where, fix="pack again")
+    return codecs
 
 
 def _natural(value: Any, where: str, what: str) -> int:

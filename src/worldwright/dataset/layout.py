@@ -28,8 +28,8 @@ TIERS = ("master", "compact", "both")
 
 
 def master_path(episode: int) -> str:
-    """The Zarr group of an episode's passes: lossless."""
-    return f"passes/episode-{episode:06d}.zarr"
+    """The folder of an episode's Zarr group, which is called as in a shot: lossless."""
+    return f"passes/episode-{episode:06d}"
 
 
 def compact_stem(episode: int, name: str) -> str:

@@ -24,7 +24,6 @@ from worldwright.dataset.layout import (
     DATA_PATH,
     INFO_PATH,
     OWN_PATH,
-    PROVENANCE_PATH,
     STATS_PATH,
     TIERS,
     VIDEO_MB,
@@ -33,7 +32,7 @@ from worldwright.dataset.layout import (
 )
 from worldwright.dataset.sources import Source, open_sources
 from worldwright.dataset.stats import COLOUR_LEVELS, Stats, number_stats
-from worldwright.dataset.tables import TableFiles, data_files, episode_files, read_column, write_tasks
+from worldwright.dataset.tables import data_files, episode_files, provenance_file, read_column, write_tasks
 from worldwright.dataset.videos import video_info
 from worldwright.errors import WorldwrightError
 from worldwright.outputs import new_folder
@@ -106,7 +105,7 @@ def pack(
 def _write(root: Path, sources: Sequence[Source], tier: str, name: str, progress: Callable[[int], None]) -> Totals:
     info = sources[0].info
     fps = int(info.rate)
-    writer = EpisodeWriter(root, fps, tier, data_files(root), episode_files(root), TableFiles(root, PROVENANCE_PATH))
+    writer = EpisodeWriter(root, fps, tier, data_files(root), episode_files(root), provenance_file(root))
     try:
         for source in sources:
             writer.add(source)
@@ -139,9 +138,13 @@ def lerobot_info(root: Path, info: ShotInfo, totals: Totals, *, depth: bool) -> 
     """``info.json`` as LeRobotDataset v3 has it."""
 
     def first(key: str) -> dict[str, Any]:
-        return video_info(root / VIDEO_PATH.format(video_key=key, chunk_index=0, file_index=0))
+        read = video_info(root / VIDEO_PATH.format(video_key=key, chunk_index=0, file_index=0))
+        return read | {"video.g": int(info.rate), "video.fast_decode": 0, "video.video_backend": "pyav"}
 
-    features: dict[str, Any] = {RGB_KEY: video_feature(info.height, info.width, 3, first(RGB_KEY) | {"is_depth_map": False})}
+    rgb = first(RGB_KEY) | {"is_depth_map": False}
+    if info.rgb is not None:
+        rgb |= {"video.g": info.rgb.group} | {f"video.{k}": v for k, v in info.rgb.settings.items() if k in ("crf", "preset")}
+    features: dict[str, Any] = {RGB_KEY: video_feature(info.height, info.width, 3, rgb)}
     if depth:
         features[DEPTH_KEY] = video_feature(info.height, info.width, 1, first(DEPTH_KEY) | lerobot_depth_info())
     features |= {column.name: column.feature() for column in COLUMNS}

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import zarr
 from numpy.typing import NDArray
 
 from worldwright.dataset.actions import join_actions, join_effects
@@ -22,6 +21,7 @@ from worldwright.dataset.codecs import CODECS, decode_planes
 from worldwright.dataset.index import Episode, Index, episode_rows, load_index
 from worldwright.errors import WorldwrightError
 from worldwright.render.passes import PASSES, decode
+from worldwright.render.planes import STORE, open_store
 from worldwright.render.video import VideoReader
 
 Array = NDArray[Any]
@@ -161,31 +161,16 @@ class Dataset:
         return lambda start: ((start + i, picture) for i, picture in enumerate(reader.frames(start)))
 
     def _from_zarr(self, episode: Episode, name: str, frames: range) -> Array:
-        path = self.index.root / episode.master
-        shape = self._shape(name)
-
-        def opened() -> zarr.Array[Any]:
-            try:
-                array = zarr.open_array(store=path / name, mode="r", zarr_format=3)
-            except Exception as error:  # zarr raises many kinds for metadata that is not as it should be
-                raise WorldwrightError(
-                    f"not a readable Zarr v3 array ({error})", where=str(path / name), fix="pack again"
-                ) from error
-            if array.shape != (episode.length, *shape) or array.dtype != np.dtype(PASSES[name].dtype):
-                raise WorldwrightError(f"{array.dtype} {array.shape}, expected {(episode.length, *shape)}", where=str(path / name))
-            return array
-
-        array = self._zarr.get((episode.index, name), opened)
+        own, folder = self.index.own, self.index.root / episode.master
+        infos = [PASSES[every] for every in self.index.passes if every != "rgb"]
+        arrays = self._zarr.get(episode.index, lambda: open_store(folder, infos, episode.length, own.height, own.width))
+        path, array = folder / STORE, arrays[name]
         try:
             return np.ascontiguousarray(array[frames.start : frames.stop : frames.step])
         except Exception as error:  # zarr and its codecs raise many kinds for damaged bytes
             raise WorldwrightError(
                 f"frames from {frames.start} on are unreadable ({error})", where=str(path / name), fix="pack again"
             ) from error
-
-    def _shape(self, name: str) -> tuple[int, ...]:
-        own, channels = self.index.own, PASSES[name].channels
-        return (own.height, own.width) if channels == 1 else (own.height, own.width, channels)
 
     def _from_video(self, path: Path, stream: Callable[[int], Iterator[tuple[int, Array]]], first: int, frames: range) -> Array:
         """Frames of a video. A stream that stands a little before the first one goes on; else a new one seeks."""

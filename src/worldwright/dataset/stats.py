@@ -25,15 +25,14 @@ MAX_SIDE = 160
 
 def number_stats(values: Array) -> Stats:
     """Statistics of rows [N] or [N, D], N > 0: lists of D numbers, computed in float64; ``count`` is [N]."""
-    rows = np.asarray(values).reshape(len(values), -1)
-    wide = rows.astype(np.float64)
+    wide = np.asarray(values, dtype=np.float64).reshape(len(values), -1)
     mean = wide.mean(axis=0)
     stats: Stats = {
-        "min": rows.min(axis=0).tolist(),
-        "max": rows.max(axis=0).tolist(),
+        "min": wide.min(axis=0).tolist(),
+        "max": wide.max(axis=0).tolist(),
         "mean": mean.tolist(),
         "std": np.sqrt(np.mean((wide - mean) ** 2, axis=0)).tolist(),
-        "count": [len(rows)],
+        "count": [len(wide)],
     }
     for key, value in zip(QUANTILES, np.quantile(wide, list(QUANTILES.values()), axis=0), strict=True):
         stats[key] = value.tolist()
@@ -89,7 +88,9 @@ class PictureStats:
             for key, quantile in QUANTILES.items():
                 columns[key].append(float(meaning[np.searchsorted(steps, quantile * total)]))
         stats: Stats = {key: [[[value]] for value in column] for key, column in columns.items()}
-        return {**stats, "count": [self.pictures]}
+        order_of_keys = ("min", "max", "mean", "std", "count", *QUANTILES)
+        stats["count"] = [self.pictures]
+        return {key: stats[key] for key in order_of_keys}
 
 
 COLOUR_LEVELS = np.arange(256) / 255.0

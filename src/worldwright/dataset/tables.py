@@ -13,43 +13,57 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from worldwright.dataset.features import COLUMNS, Column, data_schema
-from worldwright.dataset.layout import DATA_MB, DATA_PATH, EPISODES_PATH, TASKS_PATH, next_file
+from worldwright.dataset.layout import DATA_MB, DATA_PATH, EPISODES_PATH, PROVENANCE_PATH, TASKS_PATH, next_file
 
 Array = NDArray[Any]
 
+EPISODE_BATCH = 64
+"""Episodes a row group of the tables that have a row per episode."""
+
 
 class TableFiles:
-    """Appends tables to numbered files, a row group each, beginning a new file when one has reached ``max_bytes``."""
+    """Appends tables to numbered files, beginning a new file when one has reached ``max_bytes``. ``batch`` tables make a row group."""
 
-    def __init__(self, root: Path, pattern: str, max_bytes: int = DATA_MB << 20) -> None:
-        self._root, self._pattern, self._max_bytes = root, pattern, max_bytes
+    def __init__(self, root: Path, pattern: str, *, batch: int = 1, max_bytes: int = DATA_MB << 20) -> None:
+        self._root, self._pattern, self._batch, self._max_bytes = root, pattern, batch, max_bytes
         self._place = (0, 0)
         self._sink: Any = None
         self._writer: pq.ParquetWriter | None = None
         self._schema: pa.Schema | None = None
+        self._waiting: list[pa.Table] = []
         self.total_bytes = 0
 
     def place(self) -> tuple[int, int]:
         """(chunk, file) that the next table goes to."""
-        if self._sink is not None and self._sink.tell() >= self._max_bytes:
+        if not self._waiting and self._sink is not None and self._sink.tell() >= self._max_bytes:
             self.close()
             self._place = next_file(*self._place)
         return self._place
 
     def append(self, table: pa.Table) -> tuple[int, int]:
-        """Write a table; where it went."""
+        """Add a table; where it goes."""
         place = self.place()
         self._schema = self._schema or table.schema
+        self._waiting.append(table.select(self._schema.names).cast(self._schema))
+        if len(self._waiting) >= self._batch:
+            self._flush()
+        return place
+
+    def _flush(self) -> None:
+        if not self._waiting:
+            return
         if self._writer is None:
-            path = self._root / self._pattern.format(chunk_index=place[0], file_index=place[1])
+            path = self._root / self._pattern.format(chunk_index=self._place[0], file_index=self._place[1])
             path.parent.mkdir(parents=True, exist_ok=True)
             self._sink = path.open("wb")
             self._writer = pq.ParquetWriter(self._sink, self._schema, compression="snappy", use_dictionary=True)
-        self._writer.write_table(table.select(self._schema.names).cast(self._schema), row_group_size=max(1, len(table)))
-        return place
+        table = pa.concat_tables(self._waiting)
+        self._writer.write_table(table, row_group_size=len(table))
+        self._waiting = []
 
     def close(self) -> None:
-        """Write the footer and close the file."""
+        """Write what waits and the footer, and close the file."""
+        self._flush()
         if self._writer is not None:
             self._writer.close()
             self.total_bytes += self._sink.tell()
@@ -62,9 +76,14 @@ def data_files(root: Path) -> TableFiles:
     return TableFiles(root, DATA_PATH)
 
 
+def provenance_file(root: Path) -> TableFiles:
+    """The writer of ``meta/provenance.parquet``: one file, however large."""
+    return TableFiles(root, PROVENANCE_PATH, batch=EPISODE_BATCH, max_bytes=1 << 62)
+
+
 def episode_files(root: Path) -> TableFiles:
     """The writer of ``meta/episodes/``."""
-    return TableFiles(root, EPISODES_PATH)
+    return TableFiles(root, EPISODES_PATH, batch=EPISODE_BATCH)
 
 
 def data_table(columns: Mapping[str, Array]) -> pa.Table:
