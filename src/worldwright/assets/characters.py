@@ -157,15 +157,19 @@ def _sole_paths(model: Model, bones: F64) -> F64:
     paths = []
     for joint in _feet(skeleton, bind):
         points = [
-            mesh.positions[np.take_along_axis(mesh.joints, mesh.weights.argmax(axis=1)[:, None], axis=1)[:, 0] == joint]
-            for mesh in model.meshes
-            if mesh.joints is not None and mesh.weights is not None
+            mesh.positions[_strongest(mesh.joints, mesh.weights) == joint] for mesh in model.meshes if mesh.joints is not None
         ]
         mine = np.concatenate(points) if points else np.zeros((0, 3))
         low = mine[mine[:, 2] <= mine[:, 2].min() + 0.02].mean(axis=0) if len(mine) else bind[joint, :3]
         local = np.append(low, 1.0) @ skeleton.inverse_bind[joint].T.astype(np.float64)
         paths.append(quat_rotate(bones[:, joint, 3:7], local[:3] * bones[:, joint, 7:8]) + bones[:, joint, :3])
     return np.stack(paths, axis=1)
+
+
+def _strongest(joints: NDArray[np.uint16], weights: NDArray[np.float32] | None) -> NDArray[np.uint16]:
+    """The joint that moves each vertex most [N]."""
+    rows = np.arange(len(joints))
+    return joints[rows, np.argmax(weights, axis=1)] if weights is not None else joints[:, 0]
 
 
 def stance_speed(feet: F64) -> float:
@@ -260,7 +264,7 @@ def _feet(skeleton: Skeleton, bones: NDArray[np.floating]) -> list[int]:
 
 
 def _lowest(pairs: Sequence[tuple[int, int]], bones: NDArray[np.floating]) -> list[int]:
-    return list(min(pairs, key=lambda pair: (float(bones[pair[0], 2]), pair)))
+    return list(pairs[int(np.argmin([bones[left, 2] for left, _ in pairs]))])
 
 
 def _moved(model: Model, yaw: float, scale: float, up: float) -> Model:

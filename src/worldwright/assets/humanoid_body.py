@@ -24,11 +24,13 @@ TRUNK = (
     (0.38, 0.081, 0.056, 0.003),
     (0.50, 0.087, 0.060, 0.004),
     (0.62, 0.094, 0.065, 0.004),
-    (0.74, 0.098, 0.066, 0.002),
-    (0.84, 0.098, 0.060, -0.002),
-    (0.91, 0.090, 0.052, -0.005),
-    (0.96, 0.070, 0.043, -0.007),
-    (1.00, 0.046, 0.037, -0.008),
+    (0.74, 0.097, 0.066, 0.002),
+    (0.82, 0.097, 0.061, -0.001),
+    (0.88, 0.092, 0.054, -0.004),
+    (0.93, 0.080, 0.047, -0.006),
+    (0.97, 0.062, 0.041, -0.007),
+    (1.00, 0.044, 0.037, -0.008),
+    (1.05, 0.036, 0.035, -0.007),
 )
 HEAD = (
     # share of the way from chin to crown, half width, half depth, shift ahead (shares of the head's height)
@@ -104,7 +106,9 @@ class Body:
             flare = hem * max(0.0, 1 - (t - start) / 0.15)
             centre = np.array([shift * self.h, 0.0, self.trunk_z(t)])
             rings.append(
-                Ring(centre, X * (depth + grow + flare) * self.h, Y * (width + grow + flare) * self.h, self.trunk_weights(t), power)
+                Ring(
+                    centre, -X * (depth + grow + flare) * self.h, -Y * (width + grow + flare) * self.h, self.trunk_weights(t), power
+                )
             )
         patch = sweep(rings, sides)
         return Patch(
@@ -153,8 +157,9 @@ class Body:
         table = np.array(
             [
                 # share, half depth, half width, shift ahead
-                (-0.10, 0.052, 0.046, -0.010),
-                (0.00, 0.056, 0.050, -0.008),
+                (-0.10, 0.040, 0.034, -0.010),
+                (-0.04, 0.050, 0.043, -0.009),
+                (0.02, 0.055, 0.048, -0.008),
                 (0.12, 0.054, 0.049, -0.004),
                 (0.25, 0.048, 0.044, 0.002),
                 (0.38, 0.041, 0.038, 0.003),
@@ -199,10 +204,13 @@ class Body:
         table = np.array(
             [
                 # share, half depth (X), half width, shift outward
-                (-0.16, 0.030, 0.028, 0.000),
-                (-0.08, 0.036, 0.033, 0.000),
-                (0.00, 0.036, 0.034, 0.001),
-                (0.09, 0.034, 0.032, 0.002),
+                (-0.16, 0.026, 0.024, 0.000),
+                (-0.12, 0.029, 0.028, 0.000),
+                (-0.08, 0.032, 0.031, 0.000),
+                (-0.04, 0.0335, 0.031, 0.000),
+                (0.00, 0.034, 0.0300, 0.000),
+                (0.06, 0.0335, 0.0300, 0.001),
+                (0.12, 0.0325, 0.0300, 0.002),
                 (0.22, 0.029, 0.027, 0.000),
                 (0.36, 0.028, 0.026, 0.000),
                 (0.48, 0.024, 0.023, 0.000),
@@ -218,9 +226,13 @@ class Body:
         rings = []
         for t in (start, *[row for row in table[:, 0] if start < row < end], end):
             depth, width, shift = (float(np.interp(t, table[:, 0], table[:, k])) for k in (1, 2, 3))
+            across = np.cross(along, X)
             if t < 0:
-                direction = along * 0.35 + np.array([0.0, sign * 0.85, 0.10])
-                centre = shoulder + direction / np.linalg.norm(direction) * (t * 0.30 * self.h)
+                # The cap of the shoulder: rings tip over from level to upright while they go into the chest.
+                tip = min(-t / 0.12, 1.0) * 1.45
+                centre = shoulder + (np.array([0.0, -sign, 0.0]) * (1 - np.cos(tip)) + Z * 0.15 * np.sin(tip)) * (0.030 * self.h)
+                centre = centre - np.array([0.0, sign, 0.0]) * max(-t - 0.12, 0.0) * 0.4 * self.h
+                across = across * np.cos(tip) + sign * along * np.sin(tip)
             else:
                 centre = (
                     shoulder + (elbow - shoulder) * (t / bend) if t < bend else elbow + (wrist - elbow) * ((t - bend) / (1 - bend))
@@ -234,7 +246,7 @@ class Body:
                 Ring(
                     centre + out * sign * shift * self.h,
                     X * (depth * self.p.limb + grown) * self.h,
-                    np.cross(along, X) * (width * self.p.limb + grown) * self.h,
+                    across * (width * self.p.limb + grown) * self.h,
                     weights,
                 )
             )
@@ -360,7 +372,7 @@ class Body:
 
     def head(self) -> list[Patch]:
         """Skull, ears and nose."""
-        rings = [Ring(c, X * d, Y * w, {"head": 1.0}, 2.15) for c, w, d in (self.head_ring(row[0]) for row in HEAD)]
+        rings = [Ring(c, -X * d, -Y * w, {"head": 1.0}, 2.15) for c, w, d in (self.head_ring(row[0]) for row in HEAD)]
         size = self.p.head * self.h
         skull = sweep(rings, 18)
         parts = [skull]
@@ -400,7 +412,9 @@ class Body:
         for z, grow, ahead in rows:
             share = (z - self.neck) / (skull - self.neck)
             weights = mix("chest", "neck", (share + 0.9) / 0.9) if share < 0 else mix("neck", "head", (share - 0.35) / 0.65)
-            rings.append(Ring(np.array([x + ahead, 0.0, z]) * self.h, X * r * grow * self.h, Y * r * grow * 1.02 * self.h, weights))
+            rings.append(
+                Ring(np.array([x + ahead, 0.0, z]) * self.h, -X * r * grow * self.h, -Y * r * grow * 1.02 * self.h, weights)
+            )
         return sweep(rings, 12)
 
     def eyes(self) -> tuple[list[Patch], list[Patch]]:
@@ -509,46 +523,45 @@ class Body:
         return parts
 
     def helmet(self) -> list[Patch]:
-        """A hard hat: dome, ridge and brim with a peak."""
+        """A hard hat: dome, brim with a peak, crest."""
         size = self.p.head * self.h
+        base, half_width, half_depth = self.head_ring(0.64)
+        half_width, half_depth = half_width + 0.085 * size, half_depth + 0.085 * size
+        rise = 0.50 * size
         columns = 20
-        profile = ((0.66, 0.10), (0.74, 0.105), (0.84, 0.11), (0.93, 0.12), (1.00, 0.13))
-        grid = np.empty((len(profile) + 1, columns, 3))
-        for c in range(columns):
-            angle = 2 * np.pi * c / columns
-            for r, (t, grow) in enumerate(profile):
-                centre, width, depth = self.head_ring(min(t, 0.95))
-                bulge = [1.0, 1.0, 0.99, 0.96, 0.86][r]
-                wide, deep = (self.head_ring(0.66)[k] + grow * size for k in (1, 2))
-                falling = np.sqrt(max(1 - ((t - 0.66) / 0.52) ** 2, 0.0)) * bulge / [1.0, 1.0, 0.99, 0.96, 0.86][r]
-                grid[r, c] = [
-                    self.head_ring(0.66)[0][0] + np.cos(angle) * deep * falling,
-                    np.sin(angle) * wide * falling,
-                    (self.chin + t * self.p.head) * self.h + 0.03 * size,
-                ]
-                del centre, width, depth
-            grid[-1, c] = [self.head_ring(0.66)[0][0], 0.0, (self.chin + 1.12 * self.p.head) * self.h + 0.03 * size]
-        dome = grid_patch(grid, [[{"head": 1.0}] * columns] * len(grid), wrap=True)
-        brim = np.empty((4, columns, 3))
-        base = grid[0]
-        middle = base.mean(axis=0)
-        for c in range(columns):
-            angle = 2 * np.pi * c / columns
-            reach = 1.10 + 0.24 * max(np.cos(angle), 0.0) ** 2
-            out = middle + (base[c] - middle) * reach
-            drop = -0.05 * size * max(np.cos(angle), 0.0) ** 2
-            brim[0, c] = middle + (base[c] - middle) * 0.92 - Z * 0.012 * size
-            brim[1, c] = out + Z * (drop - 0.022 * size)
-            brim[2, c] = out + Z * (drop + 0.006 * size)
-            brim[3, c] = base[c] + Z * 0.020 * size
-        rim = grid_patch(brim, [[{"head": 1.0}] * columns] * 4, wrap=True)
-        crest = []
-        for t in np.linspace(-0.75, 0.75, 7):
-            deep = self.head_ring(0.66)[2] + 0.12 * size
-            x = self.head_ring(0.66)[0][0] + np.sin(t * 1.2) * deep * 0.98
-            z = (self.chin + 0.66 * self.p.head) * self.h + 0.03 * size + np.cos(t * 1.2) * 0.50 * size * 0.93
-            crest.append(Ring(np.array([x, 0.0, z]), Y * 0.075 * size, Z * 0.030 * size, {"head": 1.0}))
-        return [dome, rim, sweep(crest, 8)]
+        around = np.linspace(0.0, 2 * np.pi, columns, endpoint=False)
+        flat = np.stack([np.cos(around) * half_depth, np.sin(around) * half_width, np.zeros(columns)], axis=1)
+        peak = (np.clip(np.cos(around), 0.0, 1.0) ** 2)[:, None]
+        steps = np.radians([0, 18, 36, 52, 66, 78, 86])
+        dome = np.stack([base + flat * np.cos(a) ** 0.8 + Z * rise * np.sin(a) for a in steps])
+        brim = np.stack(
+            [
+                base + flat * 0.93 - Z * 0.020 * size,
+                base + flat * (1.09 + 0.24 * peak) - Z * (0.030 + 0.06 * peak) * size,
+                base + flat * (1.09 + 0.24 * peak) - Z * (0.006 + 0.06 * peak) * size,
+                base + flat * 0.99 + Z * 0.035 * size,
+            ]
+        )
+        lid = np.concatenate([dome, np.broadcast_to(base + Z * rise, (1, columns, 3))])
+        crest = [
+            Ring(
+                base + X * half_depth * np.cos(a) ** 0.8 * side + Z * rise * np.sin(a),
+                Y * 0.07 * size,
+                across * 0.028 * size,
+                {"head": 1.0},
+            )
+            for a, side, across in (
+                (0.55, -1.0, -X * 0.9 + Z * 0.5),
+                (0.95, -1.0, -X * 0.5 + Z * 0.9),
+                (1.30, -1.0, -X * 0.2 + Z),
+                (1.5707, 1.0, Z),
+                (1.30, 1.0, X * 0.2 + Z),
+                (0.95, 1.0, X * 0.5 + Z * 0.9),
+                (0.55, 1.0, X * 0.9 + Z * 0.5),
+            )
+        ]
+        head = [[{"head": 1.0}] * columns]
+        return [grid_patch(lid, head * len(lid), wrap=True), grid_patch(brim, head * len(brim), wrap=True), sweep(crest, 8)]
 
 
 __all__ = ["ANKLE", "HAND", "Body", "chain_weights", "mix"]

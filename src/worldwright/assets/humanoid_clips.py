@@ -6,7 +6,6 @@ Speeds and lengths grow with the leg (Froude scaling is close to that at equal c
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +23,7 @@ ADULT_LEG = 0.515 * 1.75
 
 def humanoid_clips(rig: Rig) -> dict[str, Clip]:
     """All clips of the built-in humanoid."""
-    made = {
+    return {
         "idle": _idle(rig),
         "walk": _walk(rig),
         "run": _run(rig),
@@ -37,7 +36,6 @@ def humanoid_clips(rig: Rig) -> dict[str, Clip]:
         "crouch": _crouch(rig),
         "crouch_walk": _crouch_walk(rig),
     }
-    return dict(made)
 
 
 def _scale(rig: Rig) -> float:
@@ -66,7 +64,7 @@ def _wave(phase: F64, shift: float = 0.0, times: int = 1) -> F64:
     return np.cos(TAU * times * (phase - shift))
 
 
-def _limit_hips(rig: Rig, hips: F64, feet: dict[str, Foot], straight: float, pelvis: Callable[[], None] | None = None) -> F64:
+def _limit_hips(rig: Rig, hips: F64, feet: dict[str, Foot], straight: float) -> F64:
     """Lower the whole path of the hips so far that no leg is longer than the share ``straight`` of its length."""
     room = np.inf
     for side, foot in feet.items():
@@ -150,17 +148,17 @@ def _stride_arms(
 
 def _walk(rig: Rig) -> Clip:
     k = _scale(rig)
-    speed, duty, h = 1.5 * k, 0.61, rig.height
-    phase = _phases(0.98)
+    speed, duty, h = 1.5 * k, 0.60, rig.height
+    phase = _phases(0.94)
     period = len(phase) / CLIP_RATE
-    gait = Gait(duty, speed * duty * period, land=0.30, leave=0.85, flat=(0.16, 0.55), lift=0.030 * h, centre=0.012 * h)
+    gait = Gait(duty, speed * duty * period, land=0.30, leave=0.95, flat=(0.16, 0.50), lift=0.030 * h, centre=-0.045 * h)
     feet = _feet_of(rig, phase, gait, narrow=0.85)
-    hips = _hips(rig, phase, x=0.012 * h, y=0.013 * h * _wave(phase, 0.3), z=-0.010 * h * _wave(phase, 0.06, 2))
+    hips = _hips(rig, phase, x=0.0, y=0.013 * h * _wave(phase, 0.3), z=0.011 * h * _wave(phase, 0.30, 2))
     return _clip(
         rig,
         "walk",
         Motion(
-            hips=_limit_hips(rig, hips, feet, 0.998),
+            hips=_limit_stance(rig, hips, feet, phase, duty),
             feet=feet,
             arms=_stride_arms(phase, swing=0.38, ahead=0.0, elbow=0.32, flex=0.17),
             pelvis=Angles(pitch=0.03, roll=-0.035 * _wave(phase, 0.2), yaw=-0.09 * _wave(phase)),
@@ -176,13 +174,13 @@ def _walk(rig: Rig) -> Clip:
 
 def _run(rig: Rig) -> Clip:
     k = _scale(rig)
-    speed, duty, h = 3.6 * k, 0.36, rig.height
-    phase = _phases(0.70)
+    speed, duty, h = 3.6 * k, 0.33, rig.height
+    phase = _phases(0.68)
     period = len(phase) / CLIP_RATE
-    gait = Gait(duty, speed * duty * period, land=0.06, leave=1.05, flat=(0.12, 0.40), lift=0.13 * h, centre=-0.03 * h)
+    gait = Gait(duty, speed * duty * period, land=0.06, leave=1.05, flat=(0.12, 0.40), lift=0.13 * h, centre=-0.065 * h)
     feet = _feet_of(rig, phase, gait, narrow=0.55)
-    bounce = 0.026 * h * -_wave(phase, duty / 2, 2)
-    hips = _hips(rig, phase, x=0.02 * h, y=0.006 * h * _wave(phase, 0.18), z=bounce - 0.045 * h)
+    bounce = 0.022 * h * -_wave(phase, duty / 2, 2)
+    hips = _hips(rig, phase, x=0.02 * h, y=0.006 * h * _wave(phase, 0.18), z=bounce - 0.015 * h)
     return _clip(
         rig,
         "run",
@@ -204,11 +202,10 @@ def _run(rig: Rig) -> Clip:
 def _limit_stance(rig: Rig, hips: F64, feet: dict[str, Foot], phase: F64, duty: float) -> F64:
     """As ``_limit_hips``, for the frames in which a foot is on the ground; a leg that trails in the air is bent by the solver anyway."""
     room = 0.0
-    for (_, foot), shift in zip(sorted(feet.items()), (0.0, 0.5), strict=True):
+    for side, shift in (("l", 0.0), ("r", 0.5)):
         on = (phase + shift) % 1.0 <= duty
-        side = "l" if shift == 0.0 else "r"
-        held = {side: Foot(ankle=foot.ankle[on])}
-        room = min(room, float((_limit_hips(rig, hips[on], held, 0.995) - hips[on])[0, 2]))
+        held = {side: Foot(ankle=feet[side].ankle[on])}
+        room = min(room, float((_limit_hips(rig, hips[on], held, 0.997) - hips[on])[0, 2]))
     return hips + np.array([0.0, 0.0, room])
 
 

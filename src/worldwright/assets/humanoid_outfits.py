@@ -183,7 +183,7 @@ def _casual(body: Body, seed: int, pick: Pick, skin: Surface) -> list[Piece]:
         Piece(
             "trousers",
             _cloth("trousers", bottom, "denim", 0.80, seed),
-            _in_repeats([body.trunk(-0.135, 0.16, 0.0015), *_both(lambda s: body.leg(s, -0.10, 0.985, 0.004, flare=0.010))]),
+            _in_repeats([body.trunk(-0.135, 0.16, 0.0015), *_both(lambda s: body.leg(s, -0.06, 0.985, 0.004, flare=0.010))]),
         ),
         *_shoes(body, _cloth("shoes", shoes, "nylon", 0.6, seed), _plain("soles", (0.70, 0.69, 0.66), 0.7)),
     ]
@@ -206,7 +206,7 @@ def _worker(body: Body, seed: int, pick: Pick, skin: Surface) -> list[Piece]:
         Piece(
             "trousers",
             _cloth("trousers", bottom, "denim", 0.88, seed),
-            _in_repeats([body.trunk(-0.135, 0.14, 0.003), *_both(lambda s: body.leg(s, -0.10, 0.97, 0.0065, flare=0.007))]),
+            _in_repeats([body.trunk(-0.135, 0.14, 0.003), *_both(lambda s: body.leg(s, -0.06, 0.97, 0.0065, flare=0.007))]),
         ),
         *_shoes(
             body,
@@ -235,7 +235,7 @@ def _sport(body: Body, seed: int, pick: Pick, skin: Surface) -> list[Piece]:
         Piece(
             "shorts",
             _cloth("shorts", _scaled(top, 0.25), "nylon", 0.5, seed),
-            _in_repeats([body.trunk(-0.135, 0.15, 0.003), *_both(lambda s: body.leg(s, -0.10, 0.33, 0.006, flare=0.016))]),
+            _in_repeats([body.trunk(-0.135, 0.15, 0.003), *_both(lambda s: body.leg(s, -0.06, 0.33, 0.006, flare=0.016))]),
         ),
         Piece("socks", _cloth("socks", light, "jersey", 0.9, seed), _in_repeats(_both(lambda s: body.leg(s, 0.86, 1.05, 0.002)))),
         *_shoes(body, _cloth("shoes", shoes, "nylon", 0.5, seed), _plain("soles", (0.75, 0.75, 0.73), 0.6)),
@@ -264,18 +264,18 @@ def _formal(body: Body, seed: int, pick: Pick, skin: Surface) -> list[Piece]:
             _in_repeats(
                 [
                     body.trunk(0.80, 1.03, 0.0045),
-                    body.front(rows, (0.004, 0.011, 0.019, 0.027, 0.033, 0.030), 0.0085),
+                    body.front(rows, (0.004, 0.011, 0.019, 0.027, 0.033, 0.030), 0.0100),
                     *_both(lambda s: body.arm(s, 0.90, 0.975, 0.004)),
                 ]
             ),
         ),
         Piece(
-            "tie", _plain("tie", tie, 0.45), [body.front(rows, (0.004, 0.0085, 0.0075, 0.0065, 0.0055, 0.0065), 0.0105, columns=3)]
+            "tie", _plain("tie", tie, 0.45), [body.front(rows, (0.004, 0.0085, 0.0075, 0.0065, 0.0055, 0.0065), 0.0118, columns=3)]
         ),
         Piece(
             "trousers",
             suit,
-            _in_repeats([body.trunk(-0.135, 0.10, 0.002), *_both(lambda s: body.leg(s, -0.10, 0.985, 0.004, flare=0.008))]),
+            _in_repeats([body.trunk(-0.135, 0.10, 0.002), *_both(lambda s: body.leg(s, -0.06, 0.985, 0.004, flare=0.008))]),
         ),
         *_shoes(body, _plain("shoes", (0.022, 0.014, 0.010), 0.25), _plain("soles", (0.02, 0.018, 0.016), 0.6)),
     ]

@@ -30,8 +30,8 @@ class Proportions:
     """Shares of the height. ``girth`` scales the trunk's width, ``limb`` the limbs' thickness, ``head`` is chin to crown."""
 
     hip: float = 0.515
-    head: float = 0.134
-    neck: float = 0.046
+    head: float = 0.141
+    neck: float = 0.043
     shoulder: float = 0.098
     girth: float = 1.0
     depth: float = 1.0
@@ -71,12 +71,12 @@ def joint_positions(p: Proportions) -> dict[str, F64]:
     knee = ANKLE + (p.hip - ANKLE) * 0.495
     for side, sign in SIDES:
         along = np.array([0.0, sign * math.sin(REST_ARM), -math.cos(REST_ARM)])
-        shoulder = np.array([-0.006, sign * p.shoulder, neck - 0.022])
+        shoulder = np.array([-0.006, sign * p.shoulder, neck - 0.032])
         elbow = shoulder + along * UPPER_ARM * p.arm
         wrist = elbow + along * FOREARM * p.arm
         hip_y = sign * 0.050 * (0.4 + 0.6 * p.girth)
         joints |= {
-            f"clavicle.{side}": np.array([-0.002, sign * 0.022, neck - 0.014]),
+            f"clavicle.{side}": np.array([-0.002, sign * 0.022, neck - 0.020]),
             f"upperarm.{side}": shoulder,
             f"forearm.{side}": elbow,
             f"hand.{side}": wrist,
