@@ -26,7 +26,9 @@ FRAME = np.dtype(
     ]
 )
 MOST_LAMPS = 16
-LAMPS = np.dtype([("count", "<f4", 4), ("lamps", "<f4", (MOST_LAMPS, 2, 4))])
+"""Lamps that light one picture."""
+LAMPS = np.dtype([("count", "<f4", 4), ("lamps", "<f4", (64, 2, 4))])
+"""Room for every lamp that a world can have."""
 
 
 def pixel_matrix(view: View) -> Array:

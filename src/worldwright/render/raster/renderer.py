@@ -18,6 +18,7 @@ from worldwright.render.raster.culling import planes_of
 from worldwright.render.raster.device import create_context, describe
 from worldwright.render.raster.frame import FRAME, LAMPS, daylight, frame_block, lamps_block, lamps_in_view
 from worldwright.render.raster.geometry import pack_scene
+from worldwright.render.raster.lightfield import LightField
 from worldwright.render.raster.poses import Poses, poses_of
 from worldwright.render.raster.readback import Readback
 from worldwright.render.raster.scene import GpuScene
@@ -44,6 +45,7 @@ class _Open:
     scene: GpuScene
     targets: Targets
     shadows: SunShadows
+    field: LightField
     readback: Readback
 
 
@@ -88,6 +90,8 @@ class RasterRenderer:
             scene = GpuScene(context, packed, flow)
             targets = Targets(context, self._gl, width, height)
             shadows = SunShadows(context, self._gl, world, scene)
+            self._block(shadows)
+            field = LightField(context, world, packed, shadows)
             readback = Readback(context, self._gl, targets, tuple(passes), MOST_IN_FLIGHT)
             lit = tuple(name for name, on in (("SUN", shadows.on), ("LAMPS", bool(world.light.lamps))) if on)
             self._sky = self._full("sky.frag", flow)
@@ -95,14 +99,24 @@ class RasterRenderer:
                 blend: (self._full("shade.frag", (*lit, "SURFACES", *linear)), self._full("shade_sky.frag", linear))
                 for blend, linear in ((False, ()), (True, ("LINEAR",)))
             }
+            for surfaces, _ in self._shade.values():
+                surfaces.program["probes"] = (*field.low, field.spacing)
+                surfaces.program["probe_cells"] = (*(1 / n for n in field.count), 0.0)
             self._develop = self._full("develop.frag")
             self._edges = self._full("edges.frag")
             self._antialias = self._full("antialias.frag")
             self._antialias.program["texel"] = (1 / width, 1 / height)
-            self._open = _Open(world, width, height, tuple(passes), scene, targets, shadows, readback)
+            self._open = _Open(world, width, height, tuple(passes), scene, targets, shadows, field, readback)
 
     def _full(self, fragment: str, defines: tuple[str, ...] = ()) -> moderngl.VertexArray:
         return self._context.vertex_array(program(self._context, "full.vert", fragment, defines), [])
+
+    def _block(self, shadows: SunShadows) -> None:
+        """The block for baking: light and the standing shadow map; no camera."""
+        block = self._base.block.copy()
+        shadows.fill_still(block)
+        self._frame.write(block.tobytes())
+        self._frame.bind_to_uniform_block(0)
 
     def submit(self, moment: Moment) -> None:
         """Start a picture. At most MOST_IN_FLIGHT may be uncollected."""
@@ -185,6 +199,7 @@ class RasterRenderer:
         at.shadows.use(3, 4)
         at.targets.entity_map.use(5)
         at.targets.normal_codes.use(6)
+        at.field.use(7, 8)
         context = self._context
         target.use()
         context.viewport = (0, 0, at.width, at.height)

@@ -83,6 +83,11 @@ class SunShadows:
         high = np.array([*(middle + side / 2), max(high[2], self._high[2]) + 0.1])
         return box_matrix(self._axes, low, high), texel
 
+    def fill_still(self, block: Array) -> None:
+        """Write the standing map's matrix into a frame block."""
+        block["sun_still"] = (_TO_UNIT @ self._still_matrix).T
+        block["sun_texels"] = [self._still_texel, 0, 0, 0]
+
     def fill_block(self, block: Array, poses: Poses) -> None:
         """Write the maps' matrices into a frame block."""
         box = self._box(poses)

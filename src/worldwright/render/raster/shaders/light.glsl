@@ -12,20 +12,17 @@ vec3 brdf_times_cosine(vec3 diffuse, vec3 f0, float a2, vec3 n, vec3 v, vec3 l, 
     return ((1.0 - fresnel) * diffuse * (1.0 / PI) + fresnel * min(ggx * smith, 64.0)) * nl;
 }
 
+// The dome without the glow around the sun: what lights things.
+vec3 sky_dome(vec3 d) {
+    vec3 above = mix(sky_horizon.rgb, sky_zenith.rgb, 1.0 - exp2(-4.0 * max(d.z, 0.0)));
+    return mix(above, sky_ground.rgb, clamp(-d.z * 6.0, 0.0, 1.0));
+}
+
 vec3 sky_radiance(vec3 d) {
-    float up = d.z;
-    vec3 above = mix(sky_horizon.rgb, sky_zenith.rgb, 1.0 - exp2(-4.0 * max(up, 0.0)));
-    vec3 sky = mix(above, sky_ground.rgb, clamp(-up * 6.0, 0.0, 1.0));
+    vec3 sky = sky_dome(d);
     float towards = max(dot(d, sun_direction.xyz), 0.0);
     float t2 = towards * towards, t8 = t2 * t2 * t2 * t2, t32 = t8 * t8 * t8 * t8;
     return sky + sun_radiance.rgb * (sun_radiance.w * (0.05 * t8 + 0.12 * t32));
-}
-
-// Irradiance / pi of the dome on a surface that sees all of its half of it.
-vec3 sky_diffuse(vec3 n) {
-    float up = n.z * 0.5 + 0.5;
-    vec3 dome = mix(sky_horizon.rgb, sky_zenith.rgb, 0.35 + 0.35 * n.z);
-    return mix(sky_ground.rgb, dome, up * (0.6 + 0.4 * up));
 }
 
 // The whole picture's look: exposure, then one curve from radiance to the sRGB code. It is a fit (within 0.006) of the sRGB curve after

@@ -6,11 +6,15 @@ layout(binding = 1) uniform sampler2D albedo_map;
 layout(binding = 2) uniform usampler2D shading_map;
 layout(binding = 5) uniform usampler2D entity_map;
 layout(binding = 6) uniform usampler2D normal_map;
+layout(binding = 7) uniform sampler3D probe_light;
+layout(binding = 8) uniform sampler3D probe_side;
+uniform vec4 probes;       // low corner, spacing
+uniform vec4 probe_cells;  // 1 / count
 layout(binding = 3) uniform sampler2DShadow still_shadow;
 layout(binding = 4) uniform sampler2DShadow moving_shadow;
 
 struct Lamp { vec4 place; vec4 light; };  // position, 1 / reach; radiant intensity, shadow index or -1
-layout(std140, binding = 1) uniform Lamps { vec4 lamp_count; Lamp lamps[16]; };
+layout(std140, binding = 1) uniform Lamps { vec4 lamp_count; Lamp lamps[64]; };
 
 out vec4 out_colour;
 
@@ -66,13 +70,16 @@ void main() {
         radiance += lamps[k].light.rgb * (window * window / max(square, 1e-4)) * brdf_times_cosine(diffuse, f0, a2, n, v, l, nv, lit);
     }
 #endif
-    radiance += diffuse * sky_diffuse(n);
+    vec3 place = ((at + n * (probes.w * 1.5) - probes.xyz) / probes.w + 0.5) * probe_cells.xyz;
+    vec4 around = textureLod(probe_light, place, 0.0);
+    vec3 side = textureLod(probe_side, place, 0.0).xyz;
+    radiance += diffuse * around.rgb * max(1.0 + dot(side, n), 0.08);
     // Karis' approximation of the split sum (2014).
     vec4 r = rough * vec4(-1.0, -0.0275, -0.572, 0.022) + vec4(1.0, 0.0425, 1.04, -0.04);
     float a004 = min(r.x * r.x, exp2(-9.28 * nv)) * r.x + r.y;
     vec2 ab = vec2(-1.04, 1.04) * a004 + r.zw;
     vec3 reflected = reflect(-v, n);
-    radiance += (f0 * ab.x + ab.y) * mix(sky_radiance(reflected), sky_diffuse(n), rough);
+    radiance += (f0 * ab.x + ab.y) * mix(sky_radiance(reflected) * around.a, around.rgb * max(1.0 + dot(side, reflected), 0.08), sqrt(rough));
     if (fog.w > 0.0) radiance = mix(fog.rgb, radiance, exp2(-1.442695 * fog.w * z * length(ray)));
 #ifdef LINEAR
     out_colour = vec4(radiance, 1.0);

@@ -1,0 +1,164 @@
+"""Light that has bounced: a grid of probes over the standing geometry, computed once when a scene is opened.
+
+Sky, sun and lamps light the voxels; the probes gather what the voxels send out; the voxels are lit again by the probes, and so on. So rooms
+are dark but for their windows and lamps, and red walls tint the floor. Moving things take part as receivers only.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from worldwright.render.raster.frame import LAMPS, lamps_block
+from worldwright.render.raster.geometry import PackedScene
+from worldwright.render.raster.shading import program
+from worldwright.render.raster.shadows import SunShadows
+from worldwright.render.raster.voxels import Voxels, voxelise
+from worldwright.world.spec import World
+
+Array = NDArray[Any]
+
+BOUNCES = 3
+SPACING = 2
+"""Voxels between probes."""
+_WIDTH = 1024
+
+
+class LightField:
+    """``light`` (mean radiance, share of open sky) and ``side`` (lean of the light) as 3-D textures, a texel a voxel.
+
+    ``low`` is the centre of the first texel, ``spacing`` metres lie between two, ``count`` are there (x, y, z).
+    """
+
+    def __init__(self, context: moderngl.Context, world: World, packed: PackedScene, shadows: SunShadows) -> None:
+        self._context = context
+        voxels = voxelise(packed)
+        self.spacing, self.low, self.count = voxels.size, voxels.low + voxels.size / 2, voxels.shape
+        self._probes = tuple(max((n + SPACING - 1) // SPACING, 1) for n in voxels.shape)
+        self.light, self.side = self._volume(), self._volume()
+        self._bake(world, voxels, shadows)
+
+    def _volume(self) -> moderngl.Texture3D:
+        nx, ny, nz = self.count
+        texture = self._context.texture3d((nx, ny, nz), 4, np.zeros((nz, ny, nx, 4), "<f2").tobytes(), dtype="f2")
+        texture.filter = moderngl.LINEAR, moderngl.LINEAR
+        texture.repeat_x = texture.repeat_y = texture.repeat_z = False
+        return texture
+
+    def use(self, light: int, side: int) -> None:
+        """Bind both volumes."""
+        self.light.use(light)
+        self.side.use(side)
+
+    def _bake(self, world: World, voxels: Voxels, shadows: SunShadows) -> None:
+        context = self._context
+        nx, ny, nz = voxels.shape
+        faces = context.texture3d((nx, ny, nz), 1, voxels.faces.tobytes(), dtype="u1")
+        faces.filter = moderngl.NEAREST, moderngl.NEAREST
+        tables = [self._table(values) for values in (voxels.position, voxels.normal, voxels.colour, voxels.emitted)]
+        radiance = context.texture3d((nx, ny, nz * 6), 4, dtype="f2")
+        radiance.filter = moderngl.NEAREST, moderngl.NEAREST
+        lamps = context.buffer(lamps_block([(lamp, -1) for lamp in world.light.lamps]).tobytes())
+        lamps.bind_to_uniform_block(1)
+        send = _Bake(context, "voxel_light.frag", len(voxels.face), 1)
+        gather = _Bake(context, "probes.frag", int(np.prod(self._probes)), 2)
+        spread = _Bake(context, "spread.frag", nx * ny * nz, 2)
+        for bake in (send, gather, spread):
+            bake.set(grid=(*voxels.low, voxels.size), probes=(*self.low, voxels.size * SPACING), probe_count=(*self._probes, 0), width=_WIDTH)
+        send.set(probes=(*self.low, self.spacing), probe_count=(*self.count, 0))
+        context.enable_only(moderngl.NOTHING)
+        for _ in range(BOUNCES):
+            faces.use(0)
+            for unit, table in zip((1, 2, 4, 5), tables, strict=True):
+                table.use(unit)
+            shadows.use(3, 8)
+            self.use(6, 7)
+            send.run()
+            volume = np.zeros((nz * 6, ny, nx, 4), "<f2")
+            volume[voxels.index[:, 2] + voxels.face * nz, voxels.index[:, 1], voxels.index[:, 0]] = send.values(0)
+            radiance.write(volume.tobytes())
+            radiance.use(1)
+            gather.run()
+            gather.targets[0].use(1)
+            gather.targets[1].use(2)
+            spread.run()
+            light, side = _filled(*(spread.values(k).reshape(nz, ny, nx, 4) for k in range(2)))
+            self.light.write(light.astype("<f2").tobytes())
+            self.side.write(side.astype("<f2").tobytes())
+
+    def _table(self, values: Array) -> moderngl.Texture:
+        data = np.zeros((_rows(len(values)) * _WIDTH, 4), "<f4")
+        data[: len(values), :3] = values
+        texture = self._context.texture((_WIDTH, len(data) // _WIDTH), 4, data.tobytes(), dtype="f4")
+        texture.filter = moderngl.NEAREST, moderngl.NEAREST
+        return texture
+
+
+def _rows(count: int) -> int:
+    return max((count + _WIDTH - 1) // _WIDTH, 1)
+
+
+class _Bake:
+    """A shader run once for each of ``count`` items, laid out in rows; its results as arrays."""
+
+    def __init__(self, context: moderngl.Context, fragment: str, count: int, outputs: int) -> None:
+        self._context, self._count = context, count
+        size = self._size = (_WIDTH, _rows(count))
+        self.targets = [context.texture(size, 4, dtype="f4") for _ in range(outputs)]
+        for target in self.targets:
+            target.filter = moderngl.NEAREST, moderngl.NEAREST
+        self._frame = context.framebuffer(self.targets)
+        self._program = program(context, "full.vert", fragment)
+        self._pass = context.vertex_array(self._program, [])
+
+    def set(self, **uniforms: Any) -> None:
+        """Set those of the uniforms that the shader has."""
+        for name, value in uniforms.items():
+            if name in self._program:
+                self._program[name] = value
+
+    def run(self) -> None:
+        """Compute."""
+        self._frame.use()
+        self._context.viewport = (0, 0, *self._size)
+        self._pass.render(moderngl.TRIANGLES, vertices=3)
+
+    def values(self, output: int) -> Array:
+        """Results [count, 4]."""
+        data = self._frame.read(components=4, attachment=output, dtype="f4")
+        return np.frombuffer(data, "<f4").reshape(-1, 4)[: self._count]
+
+
+def _filled(light: Array, side: Array) -> tuple[Array, Array]:
+    """Voxels inside of things get the darkest of their neighbours outside: filtering then meets neither the black inside of a wall nor
+    the daylight behind it."""
+    light, side = light.copy(), side.copy()
+    good = side[..., 3] > 0
+    brightness = np.where(good, light[..., :3].sum(axis=-1), np.inf)
+    for _ in range(2):
+        best, choice = brightness.copy(), np.zeros(good.shape, np.int8)
+        moved: list[tuple[Array, Array]] = [(light, side)]
+        for axis in range(3):
+            for step in (-1, 1):
+                value = _shifted(brightness, axis, step, np.inf)
+                darker = ~good & (value < best)
+                best, choice = np.where(darker, value, best), np.where(darker, len(moved), choice).astype(np.int8)
+                moved.append((np.roll(light, -step, axis), np.roll(side, -step, axis)))
+        for k, (other_light, other_side) in enumerate(moved):
+            if k:
+                light, side = (np.where((choice == k)[..., None], new, old) for new, old in ((other_light, light), (other_side, side)))
+        good = good | (choice > 0)
+        brightness = best
+    return light, side
+
+
+def _shifted(values: Array, axis: int, step: int, outside: float) -> Array:
+    """values[i + step] along an axis, ``outside`` beyond the end."""
+    out = np.roll(values, -step, axis)
+    edge: list[Any] = [slice(None)] * values.ndim
+    edge[axis] = -1 if step > 0 else 0
+    out[tuple(edge)] = outside
+    return out
