@@ -6,8 +6,9 @@ import hashlib
 import json
 import os
 import shutil
+import threading
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -194,15 +195,24 @@ class EpisodeWriter:
     def _encode(self, shot: Shot, episode: int) -> dict[str, Encoded]:
         """All passes, a thread each and as many at once as there are cores; each encoder has one thread, so that bytes do not vary."""
 
+        stop = threading.Event()
+
         def one(name: str) -> Encoded:
             def frames() -> Iterator[Array]:
-                return (shot.read(name, i) for i in range(len(shot)))
+                for i in range(len(shot)):
+                    if stop.is_set():
+                        raise CancelledError
+                    yield shot.read(name, i)
 
             return encode_pass(name, frames, self._root / compact_stem(episode, name), self._fps)
 
         names = [info.name for info in shot.info.pass_infos]
         with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-            return dict(zip(names, pool.map(one, names), strict=True))
+            futures = [pool.submit(one, name) for name in names]
+            try:
+                return {name: future.result() for name, future in zip(names, futures, strict=True)}
+            finally:  # after a failure, or Ctrl-C, nobody needs the others
+                stop.set()
 
     def _write_episode(
         self, episode: int, count: int, task: str, data: tuple[int, int], videos: dict[str, Placed], stats: dict[str, Stats]

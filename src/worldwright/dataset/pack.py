@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +32,7 @@ from worldwright.dataset.layout import (
 from worldwright.dataset.sources import Source, open_sources
 from worldwright.dataset.stats import COLOUR_LEVELS, Stats, number_stats
 from worldwright.dataset.tables import data_files, episode_files, provenance_file, read_column, write_tasks
-from worldwright.dataset.videos import video_info
+from worldwright.dataset.videos import is_full, video_info
 from worldwright.errors import WorldwrightError
 from worldwright.outputs import new_folder
 from worldwright.render.info import ShotInfo
@@ -92,8 +91,8 @@ def pack(
     try:
         with new_folder(out, "dataset") as root:
             totals = _write(root, sources, tier, name, lambda done: progress(done, total) if progress else None)
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+    except (OSError, av.error.FFmpegError) as error:
+        if not is_full(error):
             raise
         raise WorldwrightError(
             "the disk is full", where=str(out.parent), fix="free some space and pack again; nothing half-written is left"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -11,6 +12,11 @@ import av
 
 from worldwright.dataset.layout import MAX_VIDEO_SECONDS, VIDEO_MB, VIDEO_PATH, next_file
 from worldwright.errors import WorldwrightError
+
+
+def is_full(error: BaseException) -> bool:
+    """True for the errors of a full disk: the system's, and FFmpeg's wrapping of it."""
+    return isinstance(error, OSError | av.error.FFmpegError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +75,8 @@ class VideoFiles:
                     self._container.mux(packet)
                     count += 1
         except (av.error.FFmpegError, IndexError) as error:
+            if is_full(error):
+                raise
             raise WorldwrightError(f"not a readable MP4 ({error})", where=str(source), fix="render the shot again") from error
         if count != frames:
             raise WorldwrightError(f"{count} frames, expected {frames}", where=str(source), fix="render the shot again")

@@ -1,0 +1,236 @@
+"""What was lost, moved or changed in a dataset is found, even when its manifest was written anew."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import worldwright.dataset
+from worldwright.dataset.check import check_dataset
+from worldwright.errors import WorldwrightError
+from worldwright.outputs import write_manifest
+
+DATA, EPISODES, PROVENANCE = (
+    "data/chunk-000/file-000.parquet",
+    "meta/episodes/chunk-000/file-000.parquet",
+    "meta/provenance.parquet",
+)
+RGB, DEPTH = "videos/observation.images.rgb/chunk-000/file-000.mp4", "videos/observation.images.depth/chunk-000/file-000.mp4"
+
+
+def failures(root: Path) -> dict[str, str]:
+    return {check.name: check.message for check in check_dataset(root) if not check.passed}
+
+
+def edit_table(path: Path, edit: Callable[[list[dict[str, Any]]], None], groups: int | None = None) -> None:
+    """Change rows, keeping the schema and, where ``groups`` says so, a row group per episode."""
+    table = pq.read_table(path)
+    rows = table.to_pylist()
+    edit(rows)
+    new = pa.Table.from_pylist(rows, schema=table.schema)
+    with pq.ParquetWriter(path, new.schema) as writer:
+        if groups is None:
+            writer.write_table(new)
+            return
+        for episode in range(groups):
+            writer.write_table(new.filter(pa.compute.equal(new["episode_index"], episode)))
+
+
+def edit_json(path: Path, edit: Callable[[Any], None]) -> None:
+    value = json.loads(path.read_text())
+    edit(value)
+    path.write_text(json.dumps(value))
+
+
+@pytest.fixture
+def copy(master: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(master, tmp_path / "copy")
+
+
+@pytest.fixture
+def compact_copy(compact: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(compact, tmp_path / "copy")
+
+
+def test_whole_datasets_pass(master: Path, compact: Path) -> None:
+    for root in (master, compact):
+        assert failures(root) == {}
+        assert [check.name for check in check_dataset(root)] == ["manifest", "index", "rows", "stats", "pictures"]
+
+
+def test_a_flipped_bit_is_found(copy: Path) -> None:
+    path = copy / "passes/episode-000001/passes.zarr/depth/c/0/0/0"
+    data = bytearray(path.read_bytes())
+    data[100] ^= 4
+    path.write_bytes(data)
+    assert "depth/c/0/0/0: content differs" in failures(copy)["manifest"]
+
+
+def test_an_edited_action_is_found(copy: Path) -> None:
+    def edit(rows: list[dict[str, Any]]) -> None:
+        rows[33]["action"][2] = 1.0
+
+    edit_table(copy / DATA, edit, groups=3)
+    write_manifest(copy, "dataset")
+    assert "episode 1: its rows are not those of its shot" in failures(copy)["rows"]
+
+
+@pytest.mark.parametrize("name", ["timestamp", "frame_index", "index", "task_index", "tick"])
+def test_a_row_out_of_order_is_found(name: str, copy: Path) -> None:
+    def edit(rows: list[dict[str, Any]]) -> None:
+        rows[35][name] = rows[36][name] + (1 if name == "task_index" else 0)
+        if name == "task_index":
+            rows[35][name] = 0
+
+    edit_table(copy / DATA, edit, groups=3)
+    write_manifest(copy, "dataset")
+    assert "episode 1" in failures(copy)["rows"]
+
+
+def test_a_missing_row_is_found(copy: Path) -> None:
+    edit_table(copy / DATA, lambda rows: rows.pop(40), groups=3)
+    write_manifest(copy, "dataset")
+    assert "row group 1 is not episode 1" in failures(copy)["rows"]
+
+
+def test_swapped_videos_are_found(copy: Path) -> None:
+    key = "videos/observation.images.rgb"
+
+    def edit(rows: list[dict[str, Any]]) -> None:
+        rows[1][f"{key}/from_timestamp"], rows[1][f"{key}/to_timestamp"] = 0.0, 26 / 24
+
+    edit_table(copy / EPISODES, edit)
+    write_manifest(copy, "dataset")
+    assert "episode 1: begins at frame 0" in failures(copy)["pictures"]
+
+
+def test_ranges_that_do_not_follow_one_another_are_found(copy: Path) -> None:
+    def edit(rows: list[dict[str, Any]]) -> None:
+        rows[2]["dataset_from_index"] += 1
+
+    edit_table(copy / EPISODES, edit)
+    write_manifest(copy, "dataset")
+    assert "episode 2: its rows do not follow" in failures(copy)["index"]
+
+
+def test_edited_statistics_are_found(copy: Path) -> None:
+    def edit(stats: Any) -> None:
+        stats["action"]["mean"][0] += 0.01
+
+    edit_json(copy / "meta/stats.json", edit)
+    write_manifest(copy, "dataset")
+    assert "action.mean" in failures(copy)["stats"]
+
+
+def test_a_cut_video_is_found(copy: Path, compact_copy_of: Callable[[], Path]) -> None:
+    path = copy / RGB
+    path.write_bytes(path.read_bytes()[:-400])
+    write_manifest(copy, "dataset")
+    assert "pictures" in failures(copy)
+    other = compact_copy_of()
+    path = other / "passes/episode-000000/normal.mp4"
+    path.write_bytes(path.read_bytes()[:-300])
+    write_manifest(other, "dataset")
+    assert "normal.mp4" in failures(other)["pictures"]
+
+
+@pytest.fixture
+def compact_copy_of(compact: Path, tmp_path: Path) -> Callable[[], Path]:
+    return lambda: shutil.copytree(compact, tmp_path / "other")
+
+
+def test_a_video_with_frames_of_no_episode_is_found(compact_copy: Path) -> None:
+    shutil.copy(compact_copy / RGB, compact_copy / DEPTH)
+    write_manifest(compact_copy, "dataset")
+    assert "pictures" in failures(compact_copy)
+
+
+def test_a_missing_shard_is_found(copy: Path) -> None:
+    (copy / "passes/episode-000000/passes.zarr/normal/zarr.json").unlink()
+    write_manifest(copy, "dataset")
+    assert "episode-000000" in failures(copy)["pictures"]
+
+
+def test_another_episodes_passes_are_found_by_their_length(copy: Path) -> None:
+    shutil.rmtree(copy / "passes/episode-000000")
+    shutil.copytree(copy / "passes/episode-000001", copy / "passes/episode-000000")
+    write_manifest(copy, "dataset")
+    assert "pictures" in failures(copy)
+
+
+@pytest.mark.parametrize(
+    ("file", "edit", "match"),
+    [
+        ("meta/info.json", lambda v: v.update(codebase_version="v2.1"), "codebase_version"),
+        ("meta/info.json", lambda v: v.update(total_frames=10**12), "total_frames"),
+        ("meta/info.json", lambda v: v.update(total_episodes=4), "3 episodes, not 0 to 3"),
+        ("meta/info.json", lambda v: v.update(data_path="../../etc/{chunk_index}"), "data_path"),
+        ("meta/info.json", lambda v: v.update(video_path="/etc/{video_key}"), "video_path"),
+        ("meta/info.json", lambda v: v["features"].pop("action"), "features.action"),
+        ("meta/worldwright.json", lambda v: v.update(tier="gold"), "tier"),
+        ("meta/worldwright.json", lambda v: v.update(width=10**9), "width"),
+        ("meta/worldwright.json", lambda v: v["passes"].update(heat={}), "unknown passes"),
+        ("meta/worldwright.json", lambda v: v.update(fps=30), "fps is 24"),
+    ],
+)
+def test_hostile_metadata_is_one_clear_error(file: str, edit: Callable[[Any], None], match: str, copy: Path) -> None:
+    edit_json(copy / file, edit)
+    with pytest.raises(WorldwrightError, match=match):
+        worldwright.dataset.open(copy)
+
+
+def hostile_codecs(rows: list[dict[str, Any]]) -> None:
+    rows[0]["codecs"] = '{"depth": "../../../etc/passwd"}'
+
+
+def huge_chunk(rows: list[dict[str, Any]]) -> None:
+    rows[0]["data/chunk_index"] = -1
+
+
+def never(rows: list[dict[str, Any]]) -> None:
+    rows[0]["videos/observation.images.rgb/from_timestamp"] = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("file", "edit", "match"),
+    [
+        (PROVENANCE, hostile_codecs, "codecs"),
+        (EPISODES, huge_chunk, "chunk_index is -1"),
+        (EPISODES, never, "from_timestamp is nan"),
+    ],
+)
+def test_hostile_tables_are_one_clear_error(
+    file: str, edit: Callable[[list[dict[str, Any]]], None], match: str, copy: Path
+) -> None:
+    edit_table(copy / file, edit)
+    with pytest.raises(WorldwrightError, match=match):
+        worldwright.dataset.open(copy)
+
+
+@pytest.mark.parametrize("file", [EPISODES, PROVENANCE, "meta/tasks.parquet", "meta/info.json", "meta/worldwright.json"])
+def test_cut_metadata_is_one_clear_error(file: str, copy: Path) -> None:
+    path = copy / file
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(WorldwrightError, match=Path(file).name):
+        worldwright.dataset.open(copy)
+
+
+def test_damaged_pixels_are_named_when_they_are_read(copy: Path) -> None:
+    path = copy / "passes/episode-000000/passes.zarr/depth/c/0/0/0"
+    path.write_bytes(b"\0" * path.stat().st_size)
+    clips = worldwright.dataset.open(copy, length=2, passes=("depth",))
+    with pytest.raises(WorldwrightError, match="episode-000000.*depth"):
+        clips[0]
+
+
+def test_a_dataset_without_its_manifest_is_refused(copy: Path) -> None:
+    (copy / "_DONE").unlink()
+    with pytest.raises(WorldwrightError, match="was never finished"):
+        worldwright.dataset.open(copy)
