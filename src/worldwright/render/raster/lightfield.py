@@ -21,8 +21,8 @@ from worldwright.world.spec import World
 
 Array = NDArray[Any]
 
-BOUNCES = 3
-SPACING = 2
+BOUNCES = 2
+SPACING = 3
 """Voxels between probes."""
 _WIDTH = 1024
 
@@ -134,31 +134,21 @@ class _Bake:
 
 def _filled(light: Array, side: Array) -> tuple[Array, Array]:
     """Voxels inside of things get the darkest of their neighbours outside: filtering then meets neither the black inside of a wall nor
-    the daylight behind it."""
-    light, side = light.copy(), side.copy()
-    good = side[..., 3] > 0
-    brightness = np.where(good, light[..., :3].sum(axis=-1), np.inf)
+    the daylight behind it. Arrays [z, y, x, 4]."""
+    shape = light.shape[:3]
+    light, side = light.reshape(-1, 4).copy(), side.reshape(-1, 4).copy()
+    steps = (1, -1, shape[2], -shape[2], shape[1] * shape[2], -shape[1] * shape[2])
+    brightness = np.where(side[:, 3] > 0, light[:, :3].sum(axis=1), np.inf).astype(np.float32)
     for _ in range(2):
-        best, choice = brightness.copy(), np.zeros(good.shape, np.int8)
-        moved: list[tuple[Array, Array]] = [(light, side)]
-        for axis in range(3):
-            for step in (-1, 1):
-                value = _shifted(brightness, axis, step, np.inf)
-                darker = ~good & (value < best)
-                best, choice = np.where(darker, value, best), np.where(darker, len(moved), choice).astype(np.int8)
-                moved.append((np.roll(light, -step, axis), np.roll(side, -step, axis)))
-        for k, (other_light, other_side) in enumerate(moved):
-            if k:
-                light, side = (np.where((choice == k)[..., None], new, old) for new, old in ((other_light, light), (other_side, side)))
-        good = good | (choice > 0)
-        brightness = best
-    return light, side
-
-
-def _shifted(values: Array, axis: int, step: int, outside: float) -> Array:
-    """values[i + step] along an axis, ``outside`` beyond the end."""
-    out = np.roll(values, -step, axis)
-    edge: list[Any] = [slice(None)] * values.ndim
-    edge[axis] = -1 if step > 0 else 0
-    out[tuple(edge)] = outside
-    return out
+        bad = np.flatnonzero(np.isinf(brightness))
+        # A step over the grid's end lands in the next row: the outermost voxels are empty, so nothing wrong is found there.
+        near = np.stack([np.clip(bad + step, 0, len(brightness) - 1) for step in steps])
+        value = brightness[near]
+        choice = np.argmin(value, axis=0)
+        source = near[choice, np.arange(len(bad))]
+        found = np.isfinite(brightness[source])
+        bad, source = bad[found], source[found]
+        new = brightness[source]
+        light[bad], side[bad] = light[source], side[source]
+        brightness[bad] = new
+    return light.reshape(*shape, 4), side.reshape(*shape, 4)

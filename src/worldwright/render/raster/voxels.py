@@ -16,8 +16,8 @@ Array = NDArray[Any]
 
 SMALLEST = 0.2
 """Metres a voxel at least."""
-MOST_VOXELS = 600_000
-MOST_SAMPLES = 600_000
+MOST_VOXELS = 300_000
+MOST_SAMPLES = 400_000
 SAMPLES_A_VOXEL = 6.0
 """Points taken on a surface for each voxel's face that it covers."""
 

@@ -11,7 +11,7 @@ uniform int width;
 layout(location = 0) out vec4 out_light;
 layout(location = 1) out vec4 out_side;
 
-const int DIRECTIONS = 64;
+const int DIRECTIONS = 48;
 
 // Radiance from a voxel, and 1 in ``back`` where only faces that look away are seen: then the probe is inside of something.
 vec3 seen(ivec3 cell, vec3 d, out float back) {

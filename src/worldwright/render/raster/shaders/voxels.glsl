@@ -6,7 +6,7 @@ uniform vec4 grid;  // low corner, voxel size
 bool way_is_free(vec3 from, vec3 d, float far, out ivec3 cell) {
     ivec3 size = textureSize(voxel_faces, 0);
     vec3 p = (from - grid.xyz) / grid.w;
-    float left = far / grid.w, stride = 0.7;
+    float left = far / grid.w, stride = 0.8;
     cell = ivec3(floor(p));
     bool stopped = false;
     while (left > 0.0 && !stopped) {
