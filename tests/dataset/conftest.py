@@ -178,8 +178,8 @@ def make_shot(
             tick = (first + i) * info.frame_ticks
             pictures = scene(first + i, camera(first + i), camera(first + i + 1))
             if far:
-                pictures["flow"][0, :, 0] = 32767
-                pictures["entity"][0, :4] = 60000
+                pictures["flow"][-1, :, 0] = 32767
+                pictures["entity"][-1, :4] = 60000
             action = np.zeros(len(ACTION_NAMES), np.float32)
             action[:2], action[8] = (1, i % 2), i
             writer.add(

@@ -146,7 +146,7 @@ def compact_copy_of(compact: Path, tmp_path: Path) -> Callable[[], Path]:
     return lambda: shutil.copytree(compact, tmp_path / "other")
 
 
-def test_a_video_with_frames_of_no_episode_is_found(compact_copy: Path) -> None:
+def test_a_video_of_another_kind_is_found(compact_copy: Path) -> None:
     shutil.copy(compact_copy / RGB, compact_copy / DEPTH)
     write_manifest(compact_copy, "dataset")
     assert "pictures" in failures(compact_copy)
@@ -226,7 +226,7 @@ def test_damaged_pixels_are_named_when_they_are_read(copy: Path) -> None:
     path = copy / "passes/episode-000000/passes.zarr/depth/c/0/0/0"
     path.write_bytes(b"\0" * path.stat().st_size)
     clips = worldwright.dataset.open(copy, length=2, passes=("depth",))
-    with pytest.raises(WorldwrightError, match="episode-000000.*depth"):
+    with pytest.raises(WorldwrightError, match=r"episode-000000.*depth"):
         clips[0]
 
 

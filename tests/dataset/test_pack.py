@@ -169,7 +169,7 @@ def test_a_full_disk_is_one_clear_line(kilobytes: int, tier: str, shots: list[Pa
             pack(shots, small / "dataset", tier=tier, verdicts=verdicts)
         assert list(small.iterdir()) == []
     finally:
-        subprocess.run(["umount", small], check=True)
+        subprocess.run(["umount", "--lazy", small], check=True)
 
 
 def test_wild_passes_fall_back_to_wider_codecs(made: SimpleNamespace, tmp_path: Path, out: Path) -> None:

@@ -139,7 +139,7 @@ def test_shuffled_clips_are_all_there_once_and_shared_out_among_workers(master: 
     assert order == [(c["episode"], c["frame"]) for c in clips.clips(seed=5)]
     assert order != [(c["episode"], c["frame"]) for c in clips.clips(seed=5, epoch=1)]
     shares = [[(c["episode"], c["frame"]) for c in clips.clips(seed=5, worker=k, workers=3)] for k in range(3)]
-    assert sorted(sum(shares, [])) == sorted(order)
+    assert sorted(place for share in shares for place in share) == sorted(order)
 
 
 def _first_pictures(clips: worldwright.dataset.Dataset) -> tuple[Any, Any]:

@@ -266,6 +266,10 @@ def decode_planes(path: Path, codec: Codec, fps: int, start: int = 0) -> Iterato
         with av.open(str(path)) as container:
             stream: Any = container.streams.video[0]
             stream.thread_type = "NONE"
+            if stream.pix_fmt != codec.pix_fmt:
+                raise WorldwrightError(
+                    f"its pictures are {stream.pix_fmt}, expected {codec.pix_fmt}", where=str(path), fix="pack again"
+                )
             if start:
                 container.seek(int(Fraction(start, fps) / stream.time_base), stream=stream, backward=True, any_frame=False)
             for picture in container.decode(stream):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -292,6 +293,12 @@ class EpisodeWriter:
             for key, value in (check.get("evidence") or {}).items():
                 if isinstance(value, int) and not isinstance(value, bool):
                     entry["evidence"][key] = entry["evidence"].get(key, 0) + value
+
+    def abort(self) -> None:
+        """Let go of every file, in a folder that is thrown away: what goes wrong meanwhile does not matter any more."""
+        for files in (self._rgb, self._depth, self._data, self._episodes, self._provenance):
+            with contextlib.suppress(Exception):
+                files.close()
 
     def close(self) -> None:
         """Finish every file."""

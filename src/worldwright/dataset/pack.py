@@ -109,8 +109,10 @@ def _write(root: Path, sources: Sequence[Source], tier: str, name: str, progress
         for source in sources:
             writer.add(source)
             progress(writer.totals.frames)
-    finally:
         writer.close()
+    except BaseException:
+        writer.abort()
+        raise
     totals = writer.totals
     write_tasks(root, totals.tasks)
     stats = dataset_stats(root, totals)

@@ -122,7 +122,9 @@ class Dataset:
         clip: Clip = {name: self.pictures(entry, name, frames) for name in self.passes}
         rows = self._rows.get(episode, lambda: episode_rows(self.index.root, entry))
         every = {name: values[frame : frame + span] for name, values in rows.items()}
-        clip |= {name: np.ascontiguousarray(values[:: self.stride]) for name, values in every.items()}
+        clip |= {
+            name: np.array(values[:: self.stride]) for name, values in every.items()
+        }  # copies: the rows are kept for later clips
         if self.stride > 1:
             clip["action"] = join_actions(every["action"], self.stride)
             clip["effective_action"] = join_effects(every["effective_action"], self.stride)

@@ -102,9 +102,9 @@ class VideoFiles:
 
     def close(self) -> None:
         """Finish the open file."""
-        if self._container is not None:
-            self._container.close()
-            self._container = None
+        container, self._container = self._container, None
+        if container is not None:
+            container.close()
 
 
 def video_info(path: Path) -> dict[str, Any]:
