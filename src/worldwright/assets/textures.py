@@ -286,8 +286,8 @@ def _fabric(rng: np.random.Generator, n: int) -> Relief:
 
 def _plaster(rng: np.random.Generator, n: int) -> Relief:
     broad, trowel, fine = _noise(rng, n, 1.8, 1, 12), _noise(rng, n, 1.3, 4, 60, 1.6), _noise(rng, n, 0.3, 30, 128)
-    mix = np.clip(0.4 + 0.3 * broad + 0.1 * trowel, 0, 1)
-    return Relief(mix, 1 + 0.015 * trowel + 0.012 * fine, 0.0012 * trowel + 0.00012 * fine, 1 + 0.03 * trowel)
+    mix = np.clip(0.4 + 0.22 * broad + 0.12 * trowel, 0, 1)
+    return Relief(mix, 1 + 0.015 * trowel + 0.012 * fine, 0.00035 * trowel + 0.0001 * fine, 1 + 0.03 * trowel)
 
 
 def _stone(rng: np.random.Generator, n: int) -> Relief:

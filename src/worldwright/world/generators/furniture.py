@@ -282,9 +282,9 @@ def counter(rng: np.random.Generator) -> Piece:
 def fridge(rng: np.random.Generator) -> Piece:
     """A fridge."""
     parts = [
-        box("steel", (0.66, 0.62, 1.82), (0, -0.31, 0.93)),
-        box("steel", (0.64, 0.03, 0.6), (0, -0.632, 1.5), collide=False),
-        box("steel", (0.64, 0.03, 1.12), (0, -0.632, 0.62), collide=False),
+        box("ceramic", (0.66, 0.62, 1.82), (0, -0.31, 0.93)),
+        box("ceramic", (0.64, 0.03, 0.6), (0, -0.632, 1.5), collide=False),
+        box("ceramic", (0.64, 0.03, 1.12), (0, -0.632, 0.62), collide=False),
         *[capsule("black", 0.012, 0.3, (-0.26, -0.665, z), collide=False) for z in (0.95, 1.4)],
     ]
     return Piece("fridge", parts, 0.68, 0.68, tall=True)

@@ -159,9 +159,9 @@ def rooms(params: Rooms, seed: int) -> World:
         entities=house.draft.entities,
         light=Light(
             sun=sun,
-            sky=Sky(zenith=colour("#5f93dd"), horizon=colour("#d3e2f0"), ground=(0.2, 0.18, 0.14), intensity=0.55),
+            sky=Sky(zenith=colour("#5f93dd"), horizon=colour("#d3e2f0"), ground=(0.2, 0.18, 0.14), intensity=0.8),
             lamps=house.draft.lamps,
-            exposure=1.15,
+            exposure=1.3,
         ),
         spawns=[Spawn(name="start", position=(start[0], start[1], 0.0), yaw=start[2])],
         goals=goals,
@@ -328,9 +328,8 @@ def _doorway(house: _House, room: _Room, side: str, shift: float, leaf: bool) ->
 
 def _windows(house: _House) -> None:
     for room in house.rooms:
-        for side in "nsew":
-            if house.at((room.cell[0] + _STEP[side][0], room.cell[1] + _STEP[side][1])) is not None:
-                continue
+        outer = [side for side in "nsew" if house.at((room.cell[0] + _STEP[side][0], room.cell[1] + _STEP[side][1])) is None]
+        for side in outer[:1] if room.kind in {_KITCHEN, _LIBRARY} else outer:  # those need walls for what is tall
             length = room.length(side)
             bath = room.kind is _BATH
             width = 0.9 if bath else 1.5
@@ -467,12 +466,11 @@ def _garden(house: _House) -> None:
 def _start(room: _Room) -> tuple[float, float, float]:
     """Where the player starts: a metre free, beside the room's middle, looking across it. Taken before anything is furnished."""
     x, y = room.middle
-    for dx, dy in ((-1.3, -1.2), (1.3, -1.2), (-1.3, 1.2), (1.3, 1.2)):
-        rect = Rect.around(x + dx, y + dy, 0.95)
-        if room.site.free(rect.grown(-0.55)):
-            room.site.taken.append(rect)
-            return round(x + dx, 3), round(y + dy, 3), round(math.atan2(-dy, -dx), 4)
-    raise AssertionError("four corners of a room cannot all be doorways")
+    corners = ((-1.15, -1.05), (1.15, -1.05), (-1.15, 1.05), (1.15, 1.05))
+    # A doorway reaches one of the four at most, and the first room, at the house's corner, has two doorways at most.
+    dx, dy = next((dx, dy) for dx, dy in corners if room.site.free(Rect.around(x + dx, y + dy, 0.4)))
+    room.site.taken.append(Rect.around(x + dx, y + dy, 1.0))
+    return round(x + dx, 3), round(y + dy, 3), round(math.atan2(-dy, -dx), 4)
 
 
 def _furnish(house: _House, room: _Room) -> None:
@@ -513,7 +511,7 @@ def _pendant(house: _House, room: _Room) -> None:
         parts.append(cylinder("brass", 0.22, 0.02, (0, 0, z + 0.1), collide=False))
     house.draft.add("pendant_lamp", "lamp", parts, (x, y, 0))
     if house.params.lamps > 0:
-        house.draft.lamp("ceiling", (x, y, z - 0.28), "#ffdcae", 5.5 * house.params.lamps, 8.0, shadow=room is house.rooms[0])
+        house.draft.lamp("ceiling", (x, y, z - 0.28), "#ffe6c4", 6.5 * house.params.lamps, 8.0, shadow=room is house.rooms[0])
 
 
 def _rug(house: _House, paint: str, x: float, y: float, wide: float, deep: float) -> None:
@@ -543,7 +541,7 @@ def _along_a_wall(house: _House, room: _Room, piece: f.Piece) -> None:
         span = room.length(side) / 2 - LAYER - 0.03 - piece.width / 2
         if span < 0:
             continue
-        for shift in [float(s) for s in house.rng.permutation(np.linspace(-span, span, 9))]:
+        for shift in [float(s) for s in house.rng.permutation(np.linspace(-span, span, 13))]:
             if piece.tall and any(
                 abs(o.middle - shift) < (o.width + piece.width) / 2 + 0.45 for o in room.openings[side] if o.low > 0
             ):
@@ -551,7 +549,7 @@ def _along_a_wall(house: _House, room: _Room, piece: f.Piece) -> None:
             near, far = _on_wall(room, side, shift, LAYER + 0.025), _on_wall(room, side, shift, LAYER + 0.025 + piece.depth)
             dx, dy = (piece.width / 2, 0.0) if side in "ns" else (0.0, piece.width / 2)
             rect = Rect(min(near[0], far[0]) - dx, min(near[1], far[1]) - dy, max(near[0], far[0]) + dx, max(near[1], far[1]) + dy)
-            ox, oy = -_STEP[side][0] * 0.55, -_STEP[side][1] * 0.55
+            ox, oy = -_STEP[side][0] * 0.5, -_STEP[side][1] * 0.5
             before = Rect(
                 min(rect.x0, rect.x0 + ox), min(rect.y0, rect.y0 + oy), max(rect.x1, rect.x1 + ox), max(rect.y1, rect.y1 + oy)
             )
