@@ -12,19 +12,24 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
 from panda3d import bullet, core
 
 from worldwright.controls import KEY_BITS, MOUSE_RADIANS, Control, Flag
 from worldwright.engine.physics import EVERYTHING, Body, Hit, Physics
 from worldwright.engine.protocol import Event
 from worldwright.engine.shapes import capsule_shape
-from worldwright.errors import WorldwrightError
 from worldwright.world.spec import Character, Spawn
 
 GAP = 0.02
 """Metres between the ground and the swept capsule."""
 SKIN = 0.004
 """Metres kept to what a sweep meets, along the way."""
+CLOSEST = 0.0002
+"""Metres: nearer than this one steps back, or no sweep along a wall could start."""
+GRAZE = 0.002
+"""A way that closes on a surface at less than this slope does not meet it in a tick."""
 FOOT_INSET = 0.015
 """Sweeps up and down are this much thinner than those along, so that a wall one leans on is no ground."""
 NOISE, CALM = 0.002, 0.2
@@ -58,10 +63,15 @@ CROUCH_SECONDS = 0.08
 """Time constant with which the eye follows crouching and standing up."""
 STEP_FLAG_SECONDS = 0.05
 """How long a step is shown in the flags: longer than any sample, so that no reader misses one."""
+HIT_SECONDS = 0.04
+"""Along a wall one meets it again and again: it is there for so long after the last time."""
+SLIDE_COSINE = math.cos(math.radians(20))
+"""Going off the wanted way by more than this angle is sliding."""
 PUSH_FLAG_SECONDS = 0.05
 PUSH_AGAIN_SECONDS = 0.5
 """A push of the same body after this long without one is a new event."""
 
+F64 = NDArray[np.float64]
 Vec = tuple[float, float, float]
 _FORWARD, _BACK, _LEFT, _RIGHT = (KEY_BITS[k] for k in ("forward", "back", "left", "right"))
 _RUN, _JUMP, _CROUCH, _USE = (KEY_BITS[k] for k in ("run", "jump", "crouch", "use"))
@@ -95,6 +105,7 @@ class CharacterController:
         self.id, self.character, self.physics = id, character, physics
         self.dt = physics.dt
         self.radius, self.height = character.radius, max(character.height, 2 * character.radius + GAP)
+        self.felt = self.radius - BODY_INSET
         self.low = max(CROUCH_SHARE * self.height, 2 * self.radius + GAP)
         self.reach = max(character.step_height, 0.05) + 2 * GAP
         """How far below the capsule ground is still followed."""
@@ -130,8 +141,7 @@ class CharacterController:
         self.height_now = self.height
         self._use_ways: dict[int, float] = {}
         self._push_last: dict[int, int] = {}
-        self._step_until = self._push_until = -1
-        self._left_ground = True
+        self._step_until = self._push_until = self._hit_until = -1
         self._place()
         self._settle()
 
@@ -143,16 +153,16 @@ class CharacterController:
         self.keys = control.keys
         if control.mouse_dx or control.mouse_dy:
             self._look(control)
-        if self._rests():
-            self._make_room()
-            if self._at_rest_at == (self.x, self.y, self.z):
-                return
+        resting = self._rests()
+        x0, y0, z0 = self.feet
+        # Bullet has this body where it stood at the step: room is made before anything else moves it.
+        self._make_room()
+        if resting and self._at_rest_at == (self.x, self.y, self.z):
+            return
         self.flags = 0
         self.touching.clear()
-        x0, y0, z0 = self.feet
         self._stand_or_crouch()
         carried = self._ride()
-        self._make_room()
         wx, wy = self._wish()
         bx, by = self.x, self.y
         if self.ground:
@@ -250,7 +260,7 @@ class CharacterController:
         node.add_shape(self._felt_shape(self.low if self.crouched else self.height))
 
     def _felt_shape(self, height: float) -> bullet.BulletCapsuleShape:
-        return capsule_shape(self.radius - BODY_INSET, height - GAP)
+        return capsule_shape(self.felt, height - GAP)
 
     @property
     def tall(self) -> float:
@@ -263,6 +273,11 @@ class CharacterController:
         high = share * self.height_now
         top = self.z + max(high, self.height_now - EYE_ROOM)
         return (x, y, min(z + high, top))
+
+    def axis(self) -> tuple[F64, F64]:
+        """The ends of the felt capsule's axis: ``felt`` metres around it is the body."""
+        low, high = self.z + GAP + self.felt, self.z + self.tall - self.felt
+        return np.array([self.x, self.y, low]), np.array([self.x, self.y, max(low, high)])
 
     def chest(self) -> Vec:
         """A point on the capsule's axis from which a sphere of its radius is free."""
@@ -601,12 +616,22 @@ class CharacterController:
         if not self.physics.movers:
             return
         node = self.body.node
+        x, y, z = self.x, self.y, self.z
+        bodies, ids = self.physics.bodies, self.physics.ids
+        met: list[int] = []
         for contact in self.physics.bullet.contact_test(node, False).get_contacts():
-            point = contact.get_manifold_point()
-            first = contact.get_node0() == node
-            other = self.physics.bodies[self.physics.ids[contact.get_node1() if first else contact.get_node0()]]
-            if other.kind == "static":
+            a, b = ids[contact.get_node0()], ids[contact.get_node1()]
+            id = b if a == self.id else a
+            if bodies[id].kind != "static" and id != self.ground and id not in met:
+                met.append(id)
+        for id in met:
+            # Panda gives the points of all contacts of a test as the last one: ask for each body alone.
+            other = bodies[id]
+            contacts = self.physics.bullet.contact_test_pair(node, other.node).get_contacts()
+            if not contacts:
                 continue
+            point = contacts[0].get_manifold_point()
+            first = contacts[0].get_node0() == node
             n = point.get_normal_world_on_b()
             sign = 1.0 if first else -1.0
             nx, ny, nz = n[0] * sign, n[1] * sign, n[2] * sign
@@ -614,9 +639,9 @@ class CharacterController:
             if other.kind == "dynamic":
                 share = other.mass / (other.mass + self.character.mass)
                 self._take_blow(other, nx, ny, share)
-            depth = -point.get_distance()
-            if depth > 0 or other.kind == "kinematic":
-                self._give_way(other.id, nx, ny, nz, (depth + BODY_INSET) * share)
+            # Two bodies can ask for the same room: what was given to the first counts.
+            given = (self.x - x) * nx + (self.y - y) * ny + (self.z - z) * nz
+            self._give_way(other.id, nx, ny, nz, (BODY_INSET - point.get_distance()) * share - given)
 
     def _take_blow(self, other: Body, nx: float, ny: float, share: float) -> None:
         flat = math.hypot(nx, ny)
@@ -656,21 +681,23 @@ class CharacterController:
         if hit is None:
             self._shift(dx, dy, dz)
             return None, 1.0
+        nx, ny, nz = hit.normal
+        closing = -(dx * nx + dy * ny + dz * nz) / length
+        if closing < GRAZE:
+            self._shift(dx, dy, dz)
+            return None, 1.0
         self.touching.add(self.physics.ids[hit.node])
         t = max(0.0, hit.fraction * longer - SKIN / length)
-        nx, ny, nz = hit.normal
-        room = -hit.fraction * longer * (dx * nx + dy * ny + dz * nz)
-        if room < 0.25 * SKIN:
-            # Grazing ways end nearer than a skin: step back, or no sweep along the wall could start.
-            back = 0.5 * SKIN - max(0.0, room)
-            self._shift(back * nx, back * ny, back * max(0.0, nz))
+        room = hit.fraction * longer * length * closing
+        if room < CLOSEST:
+            self._shift(CLOSEST * nx, CLOSEST * ny, CLOSEST * max(0.0, nz))
         self._shift(t * dx, t * dy, t * dz)
         return (hit, t) if t < 1 else (None, 1.0)
 
     def _remember(self, walk: _Walk) -> None:
         now = self.physics.tick
         if walk.hit:
-            self.flags |= _HIT
+            self._hit_until = now + int(HIT_SECONDS / self.dt)
         if walk.stepped:
             self._step_until = now + int(STEP_FLAG_SECONDS / self.dt)
         for id in sorted(walk.pushed):
@@ -681,16 +708,13 @@ class CharacterController:
 
     def _mark(self, dx: float, dy: float) -> None:
         """Set the flags from what was wanted and what came of it, relative to the ground."""
-        hit = self.flags & _HIT
         flags = 0
         speed = math.hypot(self.ux, self.uy)
-        if hit and speed > 0.3:
-            got = (dx * self.ux + dy * self.uy) / speed / self.dt
-            if got < 0.2 * speed:
+        if speed > 0.3 and self.physics.tick <= self._hit_until:
+            gone = math.hypot(dx, dy) / self.dt
+            if gone < 0.2 * speed:
                 flags |= Flag.BLOCKED
-        if speed > 0.3 and hit:
-            gone = math.hypot(dx, dy)
-            if gone > 0.05 * speed * self.dt and dx * self.ux + dy * self.uy < math.cos(math.radians(20)) * gone * speed:
+            elif dx * self.ux + dy * self.uy < SLIDE_COSINE * gone * self.dt * speed:
                 flags |= Flag.SLIDING
         if not self.ground:
             flags |= Flag.SLIDING if self.sliding is not None else Flag.AIRBORNE
@@ -734,17 +758,6 @@ class CharacterController:
         if not self.ground:
             self.flags = int(Flag.AIRBORNE)
 
-    def check_spawn(self, where: str) -> None:
-        """Raise WorldwrightError where the body stands in something. Closed meshes are hollow to this test: see ``engine.panda``."""
-        deepest, name = 0.0, ""
-        for contact in self.physics.bullet.contact_test(self.body.node, False).get_contacts():
-            depth = -contact.get_manifold_point().get_distance()
-            other = contact.get_node1() if contact.get_node0() == self.body.node else contact.get_node0()
-            if depth > deepest:
-                deepest, name = depth, self.physics.bodies[self.physics.ids[other]].name
-        if deepest > 0:
-            raise spawn_error(self.character.name, name, f"overlaps by {deepest + BODY_INSET:.3f} m", where)
-
     def clip(self) -> tuple[str, float]:
         """The clip that fits, and the ground speed that it should show in m/s."""
         c, s = math.cos(self.yaw), math.sin(self.yaw)
@@ -764,16 +777,6 @@ class CharacterController:
             return "back", speed
         gait = 0.5 * (self.character.walk_speed + self.character.run_speed)
         return ("run" if speed > gait else "walk"), speed
-
-
-def spawn_error(character: str, entity: str, how: str, where: str) -> WorldwrightError:
-    """The refusal of a spawn inside something."""
-    return WorldwrightError(
-        f"{character!r} would start inside entity {entity!r} ({how})", where=where, fix="move the spawn or the entity"
-    )
-
-
-_HIT = 1 << 16
 
 
 def _towards(ax: float, ay: float, bx: float, by: float, most: float) -> tuple[float, float]:

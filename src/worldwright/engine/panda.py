@@ -15,11 +15,12 @@ from worldwright.assets.animation import Animator
 from worldwright.assets.model import SceneGeometry
 from worldwright.assets.scene import build_scene
 from worldwright.controls import Control
-from worldwright.engine.controller import CharacterController, spawn_error
+from worldwright.engine.controller import CharacterController
+from worldwright.engine.overlap import capsule_overlap
 from worldwright.engine.physics import EVERYTHING, SOLVER_ITERATIONS, Physics
 from worldwright.engine.protocol import DEFAULT_TICK_RATE, CharacterState, Event, RayHits, State, SweepHit
 from worldwright.engine.rigs import Rigs
-from worldwright.engine.shapes import capsule_shape, winding_number
+from worldwright.engine.shapes import capsule_shape
 from worldwright.errors import WorldwrightError
 from worldwright.transforms import quat_conjugate, quat_rotate
 from worldwright.world.spec import World
@@ -78,8 +79,7 @@ class PandaEngine:
         self.character_ids = tuple(c.id for c in self._controllers)
         for k, controller in enumerate(self._controllers):
             where = f"characters[{k}].spawn {controller.character.spawn!r}"
-            controller.check_spawn(where)
-            refuse_inside(controller, self._geometry, world, where)
+            refuse_overlap(controller, self._geometry, world, where)
         for animator in self._animators:
             animator.reset()
         played = self._controllers[0]
@@ -202,18 +202,23 @@ class PandaEngine:
         return self._physics
 
 
-def refuse_inside(controller: CharacterController, geometry: SceneGeometry, world: World, where: str) -> None:
-    """Raise WorldwrightError where a character's chest is inside a closed mesh: Bullet's meshes are hollow, so a body that touches none
-    of its triangles meets nothing."""
-    point = np.array(controller.chest())
+def refuse_overlap(controller: CharacterController, geometry: SceneGeometry, world: World, where: str) -> None:
+    """Raise WorldwrightError where a character would start inside an entity, naming the one that reaches deepest into it."""
+    low, high = controller.axis()
+    deepest, name = 0.0, ""
     for k, entity in enumerate(world.entities):
         meshes = geometry.collision.get(world.entity_id(k), ())
-        if not meshes or entity.body == "dynamic":
-            continue
-        local = quat_rotate(quat_conjugate(entity.rotation), point - entity.position)
-        low = np.min([m.positions.min(axis=0) for m in meshes], axis=0)
-        high = np.max([m.positions.max(axis=0) for m in meshes], axis=0)
-        if np.all(local > low) and np.all(local < high):
+        if meshes:
             triangles = np.concatenate([m.positions[m.indices.astype(np.int64)] for m in meshes]).astype(np.float64)
-            if winding_number(local, triangles) > 0.75:
-                raise spawn_error(controller.character.name, entity.name, "wholly", where)
+            back = quat_conjugate(entity.rotation)
+            depth = capsule_overlap(
+                quat_rotate(back, low - entity.position), quat_rotate(back, high - entity.position), controller.felt, triangles
+            )
+            if depth > deepest:
+                deepest, name = depth, entity.name
+    if deepest > 0:
+        raise WorldwrightError(
+            f"{controller.character.name!r} would start inside entity {name!r}, by {deepest:.3f} m",
+            where=where,
+            fix="move the spawn or the entity",
+        )

@@ -170,19 +170,6 @@ def mass_properties(solids: Sequence[Solid], mass: float) -> MassProperties:
     return MassProperties(centre, moments, matrix_to_quat(axes))
 
 
-def winding_number(point: F64, triangles: F64) -> float:
-    """How many times closed triangles [T, 3, 3] wind around a point: 1 inside, 0 outside; open surfaces give shares.
-
-    The sum of signed solid angles over 4 pi (Van Oosterom and Strackee 1983)."""
-    r = triangles - point
-    length = np.linalg.norm(r, axis=-1)
-    a, b, c = r[:, 0], r[:, 1], r[:, 2]
-    la, lb, lc = length.T
-    volume = np.einsum("ij,ij->i", a, np.cross(b, c))
-    dot = np.einsum("ij,ij->i", a, b) * lc + np.einsum("ij,ij->i", b, c) * la + np.einsum("ij,ij->i", c, a) * lb
-    return float(np.sum(2 * np.arctan2(volume, la * lb * lc + dot)) / (4 * math.pi))
-
-
 def _primitive(part: Part, shape: bullet.BulletShape, volume: float, moments: F64, thickness: float) -> Solid:
     position, rotation = np.array(part.position), np.array(part.rotation)
     r = quat_to_matrix(rotation)
