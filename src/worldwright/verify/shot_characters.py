@@ -24,6 +24,7 @@ HIDDEN_SHARE = 0.03
 """Vertices that stand in front of everything shown around their pixel: they would have been seen."""
 OFF_SURFACE_M = 0.02
 """95 % of a character's pixels lie this close to its skinned surface, plus the size of a pixel there."""
+FACING = 0.2
 FLOW_PX = 0.75
 VERTEX_REACH = 0.25
 """Metres around a vertex in which its tangent plane stands for the surface."""
@@ -74,6 +75,10 @@ def _measure(frame: Frame, character: Skinned) -> list[Measure]:
     mask = frame.stored["entity"] == character.id
     uv, z = project(character.now, frame.c2w, frame.K)
     inside = (z > NEAR) & (uv >= 1).all(axis=-1) & (uv[:, 0] < frame.width - 1) & (uv[:, 1] < frame.height - 1)
+    # Only what faces the camera can be seen: the camera of the first person is inside the head.
+    sight = frame.c2w[:3, 3] - character.now
+    facing = np.einsum("ni,ni->n", sight, character.normals) > FACING * np.linalg.norm(sight, axis=-1)
+    inside &= facing
     pixels = np.argwhere(mask)
     out: list[Measure] = []
     if inside.sum() >= FEWEST:
