@@ -67,14 +67,14 @@ def test_compact_clips_are_within_the_promise(compact: Path, shots: list[Path]) 
 def test_any_order_of_asking_gives_the_same_pictures(tier: str, master: Path, compact: Path, made: SimpleNamespace) -> None:
     clips = worldwright.dataset.open({"master": master, "compact": compact}[tier], length=3, passes=("rgb", "depth"), decode=False)
     depth: dict[int, Any] = {}
-    for i in [*range(len(clips)), *np.random.default_rng(0).permutation(len(clips))]:
+    for i in [*range(0, len(clips), 2), *np.random.default_rng(0).permutation(len(clips))[:25]]:
         clip = clips[int(i)]
         first = [0, 40, 100][clip["episode"]] + clip["frame"]
         assert [made.number(picture) for picture in clip["rgb"]] == [first, first + 1, first + 2]
         np.testing.assert_array_equal(depth.setdefault(int(i), clip["depth"]), clip["depth"])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.integers(1, 12), st.integers(1, 4), st.integers(1, 9))
 def test_clips_never_cross_an_episodes_end(master: Path, length: int, stride: int, hop: int) -> None:
     clips = worldwright.dataset.open(master, length=length, stride=stride, hop=hop, passes=())

@@ -23,13 +23,13 @@ from worldwright.dataset.features import COLUMNS, DEPTH_KEY, OWN_COLUMNS, RGB_KE
 from worldwright.dataset.layout import compact_stem, master_path
 from worldwright.dataset.sources import Source, task_text
 from worldwright.dataset.stats import COLOUR_LEVELS, PictureStats, Stats, flatten, number_stats, sample_frames
-from worldwright.dataset.tables import TableFiles, data_table
+from worldwright.dataset.tables import TableFiles, data_table, one_row
 from worldwright.dataset.videos import Placed, VideoFiles
 from worldwright.errors import WorldwrightError
 from worldwright.outputs import check_manifest
 from worldwright.render.info import RGB_FILE
 from worldwright.render.passes import DEPTH_FAR, DEPTH_NEAR
-from worldwright.render.planes import STORE
+from worldwright.render.planes import STORE, open_store
 from worldwright.render.rows import FrameRows
 from worldwright.render.shot import Shot
 
@@ -67,6 +67,18 @@ def own_columns(frames: FrameRows) -> dict[str, Array]:
         "camera.K": frames.K.reshape(len(frames), 9),
         "camera.near_far": np.column_stack([frames.near, frames.far]),
     }
+
+
+def stored_frames(array: Any, where: str, span: int = 8) -> Iterator[Array]:
+    """The frames of a Zarr array in order, a few read at a time: a read costs zarr a millisecond or two, however small."""
+    for start in range(0, array.shape[0], span):
+        try:
+            block = np.asarray(array[start : start + span])
+        except Exception as error:  # zarr and its codecs raise many kinds for damaged bytes
+            raise WorldwrightError(
+                f"frames from {start} on are unreadable ({error})", where=where, fix="render the shot again"
+            ) from error
+        yield from block
 
 
 @dataclass(slots=True)
@@ -200,14 +212,16 @@ class EpisodeWriter:
 
         def one(name: str) -> Encoded:
             def frames() -> Iterator[Array]:
-                for i in range(len(shot)):
+                for values in stored_frames(arrays[name], f"{shot.path}: {name}"):
                     if stop.is_set():
                         raise CancelledError
-                    yield shot.read(name, i)
+                    yield values
 
             return encode_pass(name, frames, self._root / compact_stem(episode, name), self._fps)
 
-        names = [info.name for info in shot.info.pass_infos]
+        info = shot.info
+        arrays = open_store(shot.path, info.pass_infos, info.n_frames, info.height, info.width)
+        names = list(arrays)
         with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
             futures = [pool.submit(one, name) for name in names]
             try:
@@ -218,8 +232,6 @@ class EpisodeWriter:
     def _write_episode(
         self, episode: int, count: int, task: str, data: tuple[int, int], videos: dict[str, Placed], stats: dict[str, Stats]
     ) -> None:
-        import pyarrow as pa
-
         chunk, file = self._episodes.place()
         row: dict[str, Any] = {
             "episode_index": episode,
@@ -234,13 +246,11 @@ class EpisodeWriter:
             row |= placed.columns(key)
         row |= flatten(stats)
         row |= {"meta/episodes/chunk_index": chunk, "meta/episodes/file_index": file}
-        self._episodes.append(pa.table({key: [value] for key, value in row.items()}))
+        self._episodes.append(one_row(row))
 
     def _write_provenance(
         self, episode: int, source: Source, shot: Shot, header: Any, own: dict[str, Array], encoded: dict[str, Encoded]
     ) -> None:
-        import pyarrow as pa
-
         info = shot.info
         verdict = source.verdict or {}
         row = {
@@ -267,7 +277,7 @@ class EpisodeWriter:
             "codecs": json.dumps({name: e.codec.name for name, e in encoded.items()}, sort_keys=True),
             "errors": json.dumps({name: [_finite(e.worst), e.worst_frame] for name, e in encoded.items()}, sort_keys=True),
         }
-        self._provenance.append(pa.table({key: [value] for key, value in row.items()}))
+        self._provenance.append(one_row(row))
 
     def _count(self, own: dict[str, Array], source: Source, encoded: dict[str, Encoded], episode: int) -> None:
         totals = self.totals

@@ -40,7 +40,7 @@ def read_verdict(path: Path) -> dict[str, Any]:
         if path.stat().st_size > MAX_VERDICT_BYTES:
             raise WorldwrightError(f"larger than {MAX_VERDICT_BYTES} bytes", where=str(path))
         verdict = json.loads(path.read_text())
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise WorldwrightError(f"unreadable verdict ({error})", where=str(path), fix="verify the shot again") from error
     if not isinstance(verdict, dict):
         raise WorldwrightError("is no verdict", where=str(path), fix="verify the shot again")

@@ -98,6 +98,11 @@ def _arrow(column: Column, values: Array) -> pa.Array:
     return pa.FixedSizeListArray.from_arrays(pa.array(flat.reshape(-1)), column.size)
 
 
+def one_row(row: Mapping[str, Any]) -> pa.Table:
+    """A table of one row, its types inferred. By way of one struct: pyarrow looks for pandas anew for every array that it makes."""
+    return pa.Table.from_struct_array(pa.array([dict(row)]))
+
+
 def column_values(table: pa.Table, name: str) -> Array:
     """A column as an array [N] or [N, size]."""
     column = table.column(name).combine_chunks()
