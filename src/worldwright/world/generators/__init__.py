@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from worldwright.errors import WorldwrightError
 from worldwright.world.generators.courtyard import Courtyard, courtyard
+from worldwright.world.generators.dungeon import Dungeon, dungeon
 from worldwright.world.generators.playground import Playground, playground
 from worldwright.world.generators.rooms import Rooms, rooms
 from worldwright.world.spec import Generator, Strict, World
@@ -32,6 +33,12 @@ FAMILIES: dict[str, Family] = {
         Family("courtyard", "outdoors: uneven ground, stairs, ramps, arches, trees, crates", Courtyard, courtyard),
         Family("rooms", "several furnished rooms: doorways, windows, lamps, things to push", Rooms, rooms),
         Family("playground", "physics that reacts: stacks, dominoes, seesaws, balls, doors", Playground, playground),
+        Family(
+            "dungeon",
+            "two rooms, stairs and torches from the parts of the KayKit packs (--pack dungeon=, adventurers=)",
+            Dungeon,
+            dungeon,
+        ),
     )
 }
 
