@@ -378,21 +378,17 @@ def _market(court: _Court) -> list[Goal]:
     )
     for k in range(3):
         radius, height = 0.31, 0.86
-        draft.add("barrel", "barrel", props.barrel("frame", "hoop", radius, height), (x1 - 0.5, y1 - 0.6 - 0.72 * k, PAD_TOP + height / 2), float(rng.uniform(0, 3)),
+        draft.add("barrel", "barrel", props.barrel("frame", "hoop", radius, height), (x1 - 0.5, y1 - 0.6 - 0.9 * k, PAD_TOP + height / 2), float(rng.uniform(0, 3)),
             body="dynamic", mass=24.0, pushable=True)  # fmt: skip
-    left, k = court.params.crates, 0
-    while left > 0:
-        column, row = k % 6, k // 6
-        size = float(rng.choice([0.5, 0.6, 0.7]))
-        x, y, yaw = x0 + 1.45 + 0.82 * column, y0 + 0.55 + 0.92 * row, 0.0
-        if row > 3:  # the corner is full: the others stand along the plaza's rim
-            a = math.pi * (1.12 + 0.055 * (k - 24))
-            x, y, yaw = 3.4 * math.cos(a), 3.4 * math.sin(a), a
-        low = PAD_TOP if row <= 3 else PLAZA_TOP
-        for level in range(int(rng.integers(1, 4)) if row < 2 else 1):
-            if left == 0 or low + size > 2.2:
-                break
-            twist = yaw + float(rng.uniform(-0.06, 0.06))
+    left = court.params.crates
+    places = [(column, row) for row in range(3) for column in range(6 if row < 2 else 4)]
+    for k, (column, row) in enumerate(places):
+        size, low = float(rng.choice([0.5, 0.6, 0.7])), PAD_TOP
+        x, y = x0 + 1.45 + 0.82 * column, y0 + 0.55 + 0.92 * row
+        levels = 3 if left > 2 * (len(places) - k) else int(rng.integers(1, 4)) if row < 2 else 1
+        for _ in range(min(levels, left)):
+            twist = float(rng.uniform(-0.06, 0.06))
+            mass = round(60 * size**3 + 4, 1)
             draft.add(
                 "crate",
                 "crate",
@@ -400,14 +396,11 @@ def _market(court: _Court) -> list[Goal]:
                 (x, y, low + size / 2),
                 twist,
                 body="dynamic",
-                mass=round(60 * size**3 + 4, 1),
+                mass=mass,
                 pushable=True,
             )
-            low += size
-            size = max(0.4, size - 0.1 * (level + 1))
-            left -= 1
-        k += 1
-    return [Goal(name="market", position=(round(x1 - 1.7, 3), round(y1 - 2.0, 3), PAD_TOP))]
+            low, size, left = low + size, max(0.4, size - 0.1), left - 1
+    return [Goal(name="market", position=(round(x1 - 1.7, 3), round(y1 - 1.8, 3), PAD_TOP))]
 
 
 # --- what grows -------------------------------------------------------------------------------------------------------------
@@ -462,7 +455,7 @@ def _planting(court: _Court) -> None:
                 (*place, z),
                 float(rng.uniform(0, 6)),
             )
-    for k in range(12):
+    for k in range(9):
         place = site.find(rng, 0.75)
         if place is not None:
             blossom = ("white", "rose", "violet", None)[k % 4]
@@ -487,7 +480,7 @@ def _planting(court: _Court) -> None:
 def _outside(court: _Court) -> None:
     """Trees beyond the walls, so that the sky has an edge."""
     draft, rng = court.draft, court.rng
-    count = 16
+    count = 14
     for k in range(count):
         a = 2 * math.pi * (k + float(rng.uniform(0.1, 0.9))) / count
         d = (court.half + float(rng.uniform(5.0, 10.0))) / max(abs(math.cos(a)), abs(math.sin(a)))
