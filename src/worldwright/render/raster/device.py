@@ -28,8 +28,10 @@ GL_DEPTH_COMPONENT = 0x1902
 GL_DEPTH_COMPONENT32F = 0x8CAC
 GL_FLOAT = 0x1406
 GL_TEXTURE_2D = 0x0DE1
-GL_UPPER_LEFT, GL_LOWER_LEFT, GL_ZERO_TO_ONE = 0x8CA2, 0x8CA1, 0x935F
-GL_SYNC_GPU_COMMANDS_COMPLETE, GL_SYNC_FLUSH_COMMANDS_BIT, GL_WAIT_FAILED = 0x9117, 1, 0x911D
+GL_LOWER_LEFT, GL_ZERO_TO_ONE = 0x8CA1, 0x935F
+GL_TEXTURE0 = 0x84C0
+GL_SYNC_GPU_COMMANDS_COMPLETE, GL_SYNC_FLUSH_COMMANDS_BIT = 0x9117, 1
+GL_TIMEOUT_EXPIRED, GL_WAIT_FAILED = 0x911B, 0x911D
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +62,12 @@ class GL:
         """Wait until everything before ``mark`` is done."""
         result = self.client_wait_sync(mark, GL_SYNC_FLUSH_COMMANDS_BIT, 120_000_000_000)
         self.delete_sync(mark)
-        if result in {GL_WAIT_FAILED, 0x911B}:
+        if result in {GL_WAIT_FAILED, GL_TIMEOUT_EXPIRED}:
             raise WorldwrightError("the graphics driver did not finish a picture within 120 s", fix="try --device cpu")
 
     def depth32f(self, texture: moderngl.Texture, width: int, height: int) -> None:
         """Give a depth texture 32-bit floats, which moderngl cannot ask for (reversed depth needs them)."""
-        self.active_texture(0x84C0)
+        self.active_texture(GL_TEXTURE0)
         self.bind_texture(GL_TEXTURE_2D, texture.glo)
         self.tex_image_2d(GL_TEXTURE_2D, 0, GL_DEPTH_COMPONENT32F, width, height, 0, GL_DEPTH_COMPONENT, GL_FLOAT, None)
 
@@ -101,11 +103,12 @@ def is_software(renderer: str) -> bool:
 
 
 def _try_context(index: int | None) -> moderngl.Context | str:
-    chosen = {} if index is None else {"device_index": index}
+    # libEGL serves every call of GL, so libGL need not be there. moderngl's types know none of glcontext's settings: hence Any.
+    chosen: dict[str, Any] = {"backend": "egl", "libgl": "libEGL.so.1", "libegl": "libEGL.so.1"}
+    if index is not None:
+        chosen["device_index"] = index
     try:
-        return moderngl.create_context(
-            standalone=True, require=450, backend="egl", libgl="libEGL.so.1", libegl="libEGL.so.1", **chosen
-        )
+        return moderngl.create_context(require=450, standalone=True, **chosen)
     except Exception as error:  # glcontext raises bare Exception, whatever went wrong
         return str(error)
 

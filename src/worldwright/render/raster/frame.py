@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,17 +101,17 @@ def frame_block(
     return block
 
 
-def lamps_block(lamps: list[tuple[Lamp, int]]) -> Array:
-    """The lamps that light a picture, each with the number of its shadow map or -1."""
+def lamps_block(lamps: Sequence[Lamp]) -> Array:
+    """The uniform block of lamps."""
     block = np.zeros((), LAMPS)
     block["count"][0] = len(lamps)
-    for k, (lamp, shadow) in enumerate(lamps):
+    for k, lamp in enumerate(lamps):
         block["lamps"][k, 0] = [*lamp.position, 1 / lamp.reach]
-        block["lamps"][k, 1] = [*(np.array(lamp.colour) * lamp.intensity), shadow]
+        block["lamps"][k, 1] = [*(np.array(lamp.colour) * lamp.intensity), 0]
     return block
 
 
-def lamps_in_view(lamps: list[Lamp], planes: Array, eye: Array) -> list[int]:
+def lamps_in_view(lamps: Sequence[Lamp], planes: Array, eye: Array) -> list[int]:
     """Numbers of the lamps whose light reaches what the camera sees: at most MOST_LAMPS, those with most light at the camera first."""
     seen: list[tuple[float, int]] = []
     for k, lamp in enumerate(lamps):

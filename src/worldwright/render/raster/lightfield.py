@@ -12,7 +12,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from worldwright.render.raster.frame import LAMPS, lamps_block
+from worldwright.render.raster.frame import lamps_block
 from worldwright.render.raster.geometry import PackedScene
 from worldwright.render.raster.shading import program
 from worldwright.render.raster.shadows import SunShadows
@@ -61,13 +61,18 @@ class LightField:
         tables = [self._table(values) for values in (voxels.position, voxels.normal, voxels.colour, voxels.emitted)]
         radiance = context.texture3d((nx, ny, nz * 6), 4, dtype="f2")
         radiance.filter = moderngl.NEAREST, moderngl.NEAREST
-        lamps = context.buffer(lamps_block([(lamp, -1) for lamp in world.light.lamps]).tobytes())
+        lamps = context.buffer(lamps_block(world.light.lamps).tobytes())
         lamps.bind_to_uniform_block(1)
         send = _Bake(context, "voxel_light.frag", len(voxels.face), 1)
         gather = _Bake(context, "probes.frag", int(np.prod(self._probes)), 2)
         spread = _Bake(context, "spread.frag", nx * ny * nz, 2)
         for bake in (send, gather, spread):
-            bake.set(grid=(*voxels.low, voxels.size), probes=(*self.low, voxels.size * SPACING), probe_count=(*self._probes, 0), width=_WIDTH)
+            bake.set(
+                grid=(*voxels.low, voxels.size),
+                probes=(*self.low, voxels.size * SPACING),
+                probe_count=(*self._probes, 0),
+                width=_WIDTH,
+            )
         send.set(probes=(*self.low, self.spacing), probe_count=(*self.count, 0))
         context.enable_only(moderngl.NOTHING)
         for _ in range(BOUNCES):

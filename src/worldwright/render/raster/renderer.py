@@ -15,10 +15,10 @@ from worldwright.errors import WorldwrightError
 from worldwright.render.passes import ALL_PASSES
 from worldwright.render.protocol import Moment, View
 from worldwright.render.raster.culling import planes_of
-from worldwright.render.raster.device import create_context, describe
-from worldwright.render.raster.frame import FRAME, LAMPS, daylight, frame_block, lamps_block, lamps_in_view
+from worldwright.render.raster.device import GL_LOWER_LEFT, GL_ZERO_TO_ONE, create_context, describe
+from worldwright.render.raster.frame import FRAME, daylight, frame_block
 from worldwright.render.raster.geometry import pack_scene
-from worldwright.render.raster.lightfield import LightField
+from worldwright.render.raster.lighting import Lighting
 from worldwright.render.raster.poses import Poses, poses_of
 from worldwright.render.raster.readback import Readback
 from worldwright.render.raster.scene import GpuScene
@@ -38,14 +38,13 @@ MOST_IN_FLIGHT = 3
 class _Open:
     """What lives from ``open`` to ``close``."""
 
-    world: World
     width: int
     height: int
-    passes: tuple[str, ...]
     scene: GpuScene
     targets: Targets
-    shadows: SunShadows
-    field: LightField
+    sky: moderngl.VertexArray
+    shadows: SunShadows | None
+    lighting: Lighting | None
     readback: Readback
 
 
@@ -80,43 +79,24 @@ class RasterRenderer:
         with self._context:
             context = self._context
             context.gc_mode = "auto"
-            self._gl.clip_control(0x8CA1, 0x935F)
+            self._gl.clip_control(GL_LOWER_LEFT, GL_ZERO_TO_ONE)
             self._base = daylight(world)
-            self._programs: dict[str, moderngl.Program] = {}
             flow = ("FLOW",) if "flow" in passes else ()
             packed = pack_scene(world, geometry, body_ids)
             self._frame = context.buffer(reserve=FRAME.itemsize, dynamic=True)
-            self._lamps = context.buffer(reserve=LAMPS.itemsize, dynamic=True)
             scene = GpuScene(context, packed, flow)
             targets = Targets(context, self._gl, width, height)
-            shadows = SunShadows(context, self._gl, world, scene)
-            self._block(shadows)
-            field = LightField(context, world, packed, shadows)
+            shadows = lighting = None
+            if "rgb" in passes:
+                shadows = SunShadows(context, self._gl, world, scene)
+                block = self._base.block.copy()
+                shadows.fill_still(block)
+                self._frame.write(block.tobytes())
+                self._frame.bind_to_uniform_block(0)
+                lighting = Lighting(context, world, packed, shadows, targets)
             readback = Readback(context, self._gl, targets, tuple(passes), MOST_IN_FLIGHT)
-            lit = tuple(name for name, on in (("SUN", shadows.on), ("LAMPS", bool(world.light.lamps))) if on)
-            self._sky = self._full("sky.frag", flow)
-            self._shade = {
-                blend: (self._full("shade.frag", (*lit, "SURFACES", *linear)), self._full("shade_sky.frag", linear))
-                for blend, linear in ((False, ()), (True, ("LINEAR",)))
-            }
-            for surfaces, _ in self._shade.values():
-                surfaces.program["probes"] = (*field.low, field.spacing)
-                surfaces.program["probe_cells"] = (*(1 / n for n in field.count), 0.0)
-            self._develop = self._full("develop.frag")
-            self._edges = self._full("edges.frag")
-            self._antialias = self._full("antialias.frag")
-            self._antialias.program["texel"] = (1 / width, 1 / height)
-            self._open = _Open(world, width, height, tuple(passes), scene, targets, shadows, field, readback)
-
-    def _full(self, fragment: str, defines: tuple[str, ...] = ()) -> moderngl.VertexArray:
-        return self._context.vertex_array(program(self._context, "full.vert", fragment, defines), [])
-
-    def _block(self, shadows: SunShadows) -> None:
-        """The block for baking: light and the standing shadow map; no camera."""
-        block = self._base.block.copy()
-        shadows.fill_still(block)
-        self._frame.write(block.tobytes())
-        self._frame.bind_to_uniform_block(0)
+            sky = context.vertex_array(program(context, "full.vert", "sky.frag", flow), [])
+            self._open = _Open(width, height, scene, targets, sky, shadows, lighting, readback)
 
     def submit(self, moment: Moment) -> None:
         """Start a picture. At most MOST_IN_FLIGHT may be uncollected."""
@@ -124,14 +104,12 @@ class RasterRenderer:
         if at.readback.waiting >= MOST_IN_FLIGHT:
             raise WorldwrightError(f"{at.readback.waiting} pictures wait to be collected", fix="collect one first")
         with self._context:
-            rgb = "rgb" in at.passes
-            if rgb and moment.shutter:
-                self._exposed(at, moment)
-            now = self._poses(at, moment.now)
-            self._geometry(at, now, self._poses(at, moment.next), moment.view, moment.next_view)
-            if rgb and not moment.shutter:
-                self._light(at, moment.view, at.targets.graded, False)
-                self._smooth(at)
+            if at.lighting is not None and moment.shutter:
+                self._expose(at, at.lighting, moment)
+            self._geometry(at, self._poses(at, moment.now), self._poses(at, moment.next), moment.view, moment.next_view)
+            if at.lighting is not None and not moment.shutter:
+                at.lighting.shade(moment.view, add=False)
+                at.lighting.smooth()
             at.readback.start()
 
     def collect(self) -> dict[str, NDArray[Any]]:
@@ -167,11 +145,12 @@ class RasterRenderer:
     ) -> None:
         """Fill the G-buffer."""
         block = frame_block(self._base, view, next_view, at.width, at.height, shift)
-        at.shadows.fill_block(block, now)
+        if at.shadows is not None:
+            at.shadows.fill_block(block, now)
         self._frame.write(block.tobytes())
         self._frame.bind_to_uniform_block(0)
         at.scene.set_poses(now, later)
-        if "rgb" in at.passes:
+        if at.shadows is not None:
             at.shadows.draw_moving(now)
         context = self._context
         at.targets.buffer.use()
@@ -183,56 +162,13 @@ class RasterRenderer:
         planes = planes_of(block["to_clip"].T.astype(np.float64))
         at.scene.draw(now, planes if self._cull else None, view.c2w[:3, 3])
         context.disable(moderngl.CULL_FACE)
-        self._sky.render(moderngl.TRIANGLES, vertices=3)
+        at.sky.render(moderngl.TRIANGLES, vertices=3)
 
-    def _light(self, at: _Open, view: View, target: moderngl.Framebuffer, blend: bool) -> None:
-        """Compute the light of every pixel into ``target``: graded, or added up as radiance."""
-        block = frame_block(self._base, view, view, at.width, at.height)
-        planes = planes_of(block["to_clip"].T.astype(np.float64))
-        lamps = at.world.light.lamps
-        chosen = lamps_in_view(lamps, planes, view.c2w[:3, 3])
-        self._lamps.write(lamps_block([(lamps[k], -1) for k in chosen]).tobytes())
-        self._lamps.bind_to_uniform_block(1)
-        at.targets.depth_codes.use(0)
-        at.targets.albedo_map.use(1)
-        at.targets.shading_map.use(2)
-        at.shadows.use(3, 4)
-        at.targets.entity_map.use(5)
-        at.targets.normal_codes.use(6)
-        at.field.use(7, 8)
-        context = self._context
-        target.use()
-        context.viewport = (0, 0, at.width, at.height)
-        context.enable_only(moderngl.DEPTH_TEST | (moderngl.BLEND if blend else 0))
-        context.blend_func = moderngl.ONE, moderngl.ONE
-        surfaces, sky = self._shade[blend]
-        context.depth_func = "<"
-        surfaces.render(moderngl.TRIANGLES, vertices=3)
-        context.depth_func = ">="
-        sky.render(moderngl.TRIANGLES, vertices=3)
-
-    def _smooth(self, at: _Open) -> None:
-        """Anti-alias the graded light into the picture."""
-        context = self._context
-        at.targets.graded_map.use(0)
-        at.targets.picture.use()
-        at.targets.picture.depth_mask = True
-        context.enable_only(moderngl.DEPTH_TEST)
-        context.depth_func = "1"
-        self._edges.render(moderngl.TRIANGLES, vertices=3)
-        at.targets.picture.depth_mask = False
-        context.depth_func = "<"
-        self._antialias.render(moderngl.TRIANGLES, vertices=3)
-
-    def _exposed(self, at: _Open, moment: Moment) -> None:
-        """The mean over the shutter in linear light, developed into the picture."""
-        at.targets.total.use()
-        self._context.clear(0, 0, 0, 0)
+    def _expose(self, at: _Open, lighting: Lighting, moment: Moment) -> None:
+        """The mean over the shutter in linear light becomes the picture."""
+        lighting.clear_sum()
         for k, (instant, view) in enumerate(moment.shutter):
             poses = self._poses(at, instant)
             self._geometry(at, poses, poses, view, view, SHIFTS[k % len(SHIFTS)])
-            self._light(at, view, at.targets.total, True)
-        at.targets.total_map.use(0)
-        at.targets.picture.use()
-        self._context.enable_only(moderngl.NOTHING)
-        self._develop.render(moderngl.TRIANGLES, vertices=3)
+            lighting.shade(view, add=True)
+        lighting.develop()

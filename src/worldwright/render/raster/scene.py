@@ -106,7 +106,7 @@ class GpuScene:
                 continue
             if item.pages is not None:
                 item.pages.use(0)
-            item.light_program["to_light"].write(np.ascontiguousarray(to_light.T, dtype=np.float32).tobytes())
+            item.light_program["to_light"] = tuple(to_light.T.ravel().tolist())
             item.indirect.write(commands(item.batch, chosen).tobytes())
             item.light.render_indirect(item.indirect, moderngl.TRIANGLES, count=len(chosen))
 

@@ -18,8 +18,8 @@ vec3 bent(vec3 n, vec3 at, vec2 xy) {
     vec3 a = cross(py, n), b = cross(n, px);
     vec3 t = a * tx.x + b * ty.x, v = a * tx.y + b * ty.y;
     float scale = inversesqrt(max(max(dot(t, t), dot(v, v)), 1e-30));
-    // v grows downwards in the image and +Y of the map points up: hence the minus.
-    return normalize(t * (xy.x * scale) - v * (xy.y * scale) + n * sqrt(max(1.0 - dot(xy, xy), 0.01)));
+    // The picture's y points down, which turns both axes around; v grows downwards in the image and +Y of the map points up.
+    return normalize(v * (xy.y * scale) - t * (xy.x * scale) + n * sqrt(max(1.0 - dot(xy, xy), 0.01)));
 }
 
 void main() {

@@ -1,0 +1,92 @@
+"""From the G-buffer to the picture: light once per visible pixel, then smooth edges. Made only for shots that have rgb."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import moderngl
+from numpy.typing import NDArray
+
+from worldwright.render.protocol import View
+from worldwright.render.raster.culling import planes_of
+from worldwright.render.raster.frame import LAMPS, clip_matrix, lamps_block, lamps_in_view
+from worldwright.render.raster.geometry import PackedScene
+from worldwright.render.raster.lightfield import LightField
+from worldwright.render.raster.shading import program
+from worldwright.render.raster.shadows import SunShadows
+from worldwright.render.raster.targets import Targets
+from worldwright.world.spec import World
+
+Array = NDArray[Any]
+
+
+class Lighting:
+    """Shadows, bounced light, and the passes over the picture. The frame block must be bound (binding 0), filled for baking."""
+
+    def __init__(self, context: moderngl.Context, world: World, packed: PackedScene, shadows: SunShadows, targets: Targets) -> None:
+        self._context, self._targets, self._shadows, self._lamps = context, targets, shadows, world.light.lamps
+        self._field = LightField(context, world, packed, shadows)
+        self._lamp_block = context.buffer(reserve=LAMPS.itemsize, dynamic=True)
+        lit = tuple(name for name, on in (("SUN", shadows.on), ("LAMPS", bool(self._lamps))) if on)
+        self._shade = {
+            blend: (self._full("shade.frag", (*lit, "SURFACES", *linear)), self._full("shade_sky.frag", linear))
+            for blend, linear in ((False, ()), (True, ("LINEAR",)))
+        }
+        for surfaces, _ in self._shade.values():
+            surfaces.program["probes"] = (*self._field.low, self._field.spacing)
+            surfaces.program["probe_cells"] = (*(1 / n for n in self._field.count), 0.0)
+        self._develop = self._full("develop.frag")
+        self._edges = self._full("edges.frag")
+        self._antialias = self._full("antialias.frag")
+        self._antialias.program["texel"] = tuple(1 / n for n in targets.size)
+
+    def _full(self, fragment: str, defines: tuple[str, ...] = ()) -> moderngl.VertexArray:
+        return self._context.vertex_array(program(self._context, "full.vert", fragment, defines), [])
+
+    def shade(self, view: View, add: bool) -> None:
+        """Compute the light of every pixel: graded, or its radiance added to the sum of sub-frames."""
+        context, targets = self._context, self._targets
+        chosen = lamps_in_view(self._lamps, planes_of(clip_matrix(view, *targets.size)), view.c2w[:3, 3])
+        self._lamp_block.write(lamps_block([self._lamps[k] for k in chosen]).tobytes())
+        self._lamp_block.bind_to_uniform_block(1)
+        targets.depth_codes.use(0)
+        targets.albedo_map.use(1)
+        targets.shading_map.use(2)
+        self._shadows.use(3, 4)
+        targets.entity_map.use(5)
+        targets.normal_codes.use(6)
+        self._field.use(7, 8)
+        (targets.total if add else targets.graded).use()
+        context.viewport = (0, 0, *targets.size)
+        context.enable_only(moderngl.DEPTH_TEST | (moderngl.BLEND if add else 0))
+        context.blend_func = moderngl.ONE, moderngl.ONE
+        surfaces, sky = self._shade[add]
+        context.depth_func = "<"  # in front of this shader's depth, 1e-12, lies every surface
+        surfaces.render(moderngl.TRIANGLES, vertices=3)
+        context.depth_func = ">="  # and the sky, 0, does not
+        sky.render(moderngl.TRIANGLES, vertices=3)
+
+    def clear_sum(self) -> None:
+        """Begin a sum of sub-frames."""
+        self._targets.total.use()
+        self._context.clear(0, 0, 0, 0)
+
+    def develop(self) -> None:
+        """The mean of the sub-frames becomes the picture."""
+        self._targets.total_map.use(0)
+        self._targets.picture.use()
+        self._context.enable_only(moderngl.NOTHING)
+        self._develop.render(moderngl.TRIANGLES, vertices=3)
+
+    def smooth(self) -> None:
+        """The graded light becomes the picture, its geometric edges smooth."""
+        context, picture = self._context, self._targets.picture
+        self._targets.graded_map.use(0)
+        picture.use()
+        picture.depth_mask = True
+        context.enable_only(moderngl.DEPTH_TEST)
+        context.depth_func = "1"
+        self._edges.render(moderngl.TRIANGLES, vertices=3)
+        picture.depth_mask = False
+        context.depth_func = "<"
+        self._antialias.render(moderngl.TRIANGLES, vertices=3)
