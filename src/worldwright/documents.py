@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 import typing
+from collections.abc import Callable
 from pathlib import Path
 from types import UnionType
 from typing import Any, TypeVar
@@ -88,6 +90,8 @@ def parse_document(text: str, where: str, model: type[Model]) -> Model:
 
 
 _TAG = "tag:yaml.org,2002:"
+_NUMBERS: dict[str, Callable[[str], float]] = {f"{_TAG}int": int, f"{_TAG}float": float}
+_PLAIN_NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,20})?")
 
 
 class _Reader(_Loader):
@@ -104,6 +108,8 @@ class _Reader(_Loader):
             raise yaml.MarkedYAMLError(problem=f"nested deeper than {MAX_DEPTH}", problem_mark=node.start_mark)
         if isinstance(node, yaml.ScalarNode):
             self._count(node)
+            if node.tag in _NUMBERS and _PLAIN_NUMBER.fullmatch(node.value):  # most of a document, and much faster read here
+                return _NUMBERS[node.tag](node.value)
             if node.tag == f"{_TAG}timestamp":  # a date is a word here
                 return node.value
             if node.tag.removeprefix(_TAG) not in {"str", "int", "float", "bool", "null"}:
