@@ -111,7 +111,8 @@ def test_the_probe_disagrees_with_the_engine(kit: Any) -> None:
     seen, touched = probe.cast_rays(origins, directions, 50), played.engine.cast_rays(origins, directions, 50)
     assert np.mean(seen.entity == touched.entity) > 0.95
     same = seen.entity == touched.entity
-    assert np.abs(seen.distance - touched.distance)[same].max() < 0.004
+    # Bullet's rays against hulls are not exact: a few millimetres here and there. The probe's are.
+    assert np.quantile(np.abs(seen.distance - touched.distance)[same], 0.9) < 0.001
 
 
 def test_wrong_poses_are_taken(kit: Any) -> None:
