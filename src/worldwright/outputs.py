@@ -104,6 +104,15 @@ def check_manifest(folder: Path, kind: str) -> list[str]:
     return wrong
 
 
+def looks_whole(folder: Path, kind: str) -> bool:
+    """True when the output was finished and every file is there with its size; hashes are left to ``check_manifest``."""
+    try:
+        files = read_manifest(folder, kind)["files"]
+        return all((folder / name).stat().st_size == mark["bytes"] for name, mark in files.items())
+    except (WorldwrightError, OSError, LookupError, TypeError):
+        return False
+
+
 @contextlib.contextmanager
 def new_folder(target: Path, kind: str) -> Iterator[Path]:
     """A temporary folder beside ``target`` that becomes ``target``, sealed by its manifest, if the body succeeds.
@@ -204,10 +213,15 @@ def resumable_folder(target: Path, kind: str, request_id: str) -> Iterator[Progr
     already, checked by hash. What another request left is thrown away. One process at a time: a second one is refused. Nothing is
     left when the body fails before its first step is finished.
     """
-    if target.exists() and not is_done(target) and (not target.is_dir() or any(target.iterdir())):
+    if is_done(target):
+        read_manifest(target, kind)  # refuses what is finished but of another kind
+    elif target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise WorldwrightError("exists and is no finished output", where=str(target), fix="name another folder, or remove it")
     root = target.with_name(f".{target.name}.part")
-    root.mkdir(parents=True, exist_ok=True)
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WorldwrightError(f"cannot be made ({error.strerror})", where=str(target), fix="name another folder") from error
     with (root / "lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 
 from worldwright.errors import WorldwrightError
-from worldwright.outputs import check_manifest
+from worldwright.outputs import check_manifest, new_folder
 from worldwright.render.shot import Shot, write_shot
 from worldwright.render.writer import segment_frames
 
@@ -126,6 +126,14 @@ def test_a_folder_that_is_no_output_of_ours_is_never_overwritten(synthetic: Modu
     with pytest.raises(WorldwrightError, match="no finished output"):
         synthetic.make_shot(target, synthetic.shot_info(3))
     assert (target / "letter.txt").read_text() == "dear"
+
+
+def test_a_finished_output_of_another_kind_is_never_overwritten(synthetic: ModuleType, tmp_path: Path) -> None:
+    with new_folder(tmp_path / "data", "dataset") as folder:
+        (folder / "rows").write_text("precious")
+    with pytest.raises(WorldwrightError, match="not the manifest of a shot"):
+        synthetic.make_shot(tmp_path / "data", synthetic.shot_info(3))
+    assert (tmp_path / "data" / "rows").read_text() == "precious"
 
 
 def test_frames_out_of_order_or_missing_never_make_a_shot(synthetic: ModuleType, tmp_path: Path) -> None:

@@ -18,8 +18,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
-from scipy.interpolate import CubicSpline
-from scipy.spatial.transform import Rotation, RotationSpline, Slerp
 
 from worldwright.documents import parse_document, read_text
 from worldwright.errors import WorldwrightError
@@ -158,6 +156,8 @@ class _Curve:
     """A path's interpolants."""
 
     def __init__(self, path: KeyedPath) -> None:
+        from scipy.spatial.transform import Rotation, RotationSpline, Slerp  # here: half of this module's time to import is SciPy's
+
         ticks = np.array(path.ticks)
         self._range = float(ticks[0]), float(ticks[-1])
         columns = [path.positions, path.look_at or [], np.array(path.fov_y_deg)[:, None]]
@@ -187,6 +187,8 @@ def _interpolant(ticks: NDArray[np.float64], values: NDArray[np.float64], kind: 
     if len(ticks) == 1:
         return lambda _tick: values[0]
     if kind == "spline" and len(ticks) > 2:
+        from scipy.interpolate import CubicSpline
+
         return CubicSpline(ticks, values, bc_type="natural")
     return lambda tick: np.array([np.interp(tick, ticks, column) for column in values.T])
 

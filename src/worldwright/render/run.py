@@ -18,7 +18,7 @@ from worldwright import __version__
 from worldwright.assets.scene import build_scene
 from worldwright.errors import WorldwrightError
 from worldwright.ids import content_id, hash_file
-from worldwright.outputs import is_done
+from worldwright.outputs import looks_whole
 from worldwright.render.cameras import CameraTrack, make_camera
 from worldwright.render.info import EntityName, MotionBlur, RendererInfo, ShotInfo, VideoInfo, pass_entries, read_info
 from worldwright.render.passes import ALL_PASSES, DEPTH_FAR, DEPTH_NEAR
@@ -150,6 +150,14 @@ def moments(
         )
         yield row, Moment(now, view, following, next_view, shutter)
         now, view = following, next_view
+
+
+def _is_there(out: Path, request: str) -> bool:
+    """Whether ``out`` is this very shot already, as far as names and sizes tell."""
+    try:
+        return looks_whole(out, "shot") and read_info(out).id == request
+    except WorldwrightError:
+        return False
 
 
 def _chosen_passes(passes: Sequence[str], renderer: Renderer) -> tuple[str, ...]:
@@ -296,7 +304,7 @@ def render_shot(
             chosen = _chosen_passes(passes, artist)
             take_hash = hash_file(take_path)
             request = request_id(take_hash, track, size, start, number, frame_ticks, chosen, blur, artist.name, artist.version)
-            if is_done(out) and read_info(out).id == request:
+            if _is_there(out, request):
                 report(number, number)
                 return RenderReport(
                     str(out), number, 0, True, time.perf_counter() - wall, time.process_time() - cpu, 0.0, artist.device
