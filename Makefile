@@ -8,7 +8,7 @@ demo:
 	@$(PY) -m worldwright demo -o runs/demo
 
 test: setup lint
-	@$(PY) -m pytest -n $(WORKERS) --dist worksteal
+	@$(PY) -m pytest -n $(WORKERS) --dist loadfile
 
 setup:
 	@scripts/setup.sh dev
