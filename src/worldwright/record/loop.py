@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from worldwright.controls import ACTION_NAMES, KEYS, Flag
+from worldwright.controls import ACTION_NAMES, KEYS
 from worldwright.engine.protocol import DEFAULT_TICK_RATE, Engine, State
 from worldwright.engine.registry import make_engine
 from worldwright.errors import WorldwrightError
@@ -85,24 +85,6 @@ class _Clock:
         now = time.process_time()
         self.seconds[part] += now - self._last
         self._last = now
-
-
-class _Tally:
-    """Sums over the frames."""
-
-    def __init__(self) -> None:
-        self.frames = 0
-        self.issued = np.zeros(len(ACTION_NAMES))
-        self.flags = dict.fromkeys((flag.name or "" for flag in Flag), 0)
-        self.distance = 0.0
-
-    def add(self, issued: list[float], effective: list[float], flags: int) -> None:
-        """One frame's row."""
-        self.frames += 1
-        self.issued += np.abs(issued)
-        self.distance += math.hypot(effective[0], effective[1])
-        for flag in Flag:
-            self.flags[flag.name or ""] += bool(flags & flag)
 
 
 def ticks_of(name: str, rate: int, tick_rate: int) -> int:
@@ -212,9 +194,8 @@ def record(
         )
         player.start(context)
         clock.lap("plan")
-        tally = _Tally()
         loop_start = time.perf_counter()
-        state_hash = _play(runner, player, out, header, state, frames, clock, tally, progress)
+        writer = _play(runner, player, out, header, state, frames, clock, progress)
         loop_seconds = time.perf_counter() - loop_start
     finally:
         runner.close()
@@ -222,7 +203,7 @@ def record(
     total = sum(loop.values()) or 1.0
     return RecordReport(
         path=str(out),
-        state_hash=state_hash,
+        state_hash=writer.state_hash,
         frames=frames,
         seconds=frames / frame_rate,
         wall_seconds=time.perf_counter() - start,
@@ -230,10 +211,10 @@ def record(
         cpu_seconds=dict(clock.seconds),
         shares={part: value / total for part, value in loop.items()},
         actions={
-            name: float(value) / (frames if name in KEYS else 1) for name, value in zip(ACTION_NAMES, tally.issued, strict=True)
+            name: value / (frames if name in KEYS else 1) for name, value in zip(ACTION_NAMES, writer.totals.issued, strict=True)
         },
-        distance_m=tally.distance,
-        flags={name: count / frames for name, count in tally.flags.items()},
+        distance_m=writer.totals.distance,
+        flags={(flag.name or "").lower(): count / frames for flag, count in writer.totals.flags.items()},
         details=dict(player.report()) if hasattr(player, "report") else {},
     )
 
@@ -246,9 +227,8 @@ def _play(
     state: State,
     frames: int,
     clock: _Clock,
-    tally: _Tally,
     progress: Progress | None,
-) -> str:
+) -> TakeWriter:
     """The loop. What goes wrong with the file is told in one line; what was recorded until then stays as ``.NAME.part``."""
     every = max(1, round(header.frame_rate / 4))
     writer: TakeWriter | None = None
@@ -262,22 +242,24 @@ def _play(
             controls = tick_controls(action, header.frame_ticks)
             clock.lap("policy")
             writer.frame(action.intent)
-            for control in controls:
-                writer.input(tick, control)
-                engine.tick(control)
-                tick += 1
-                if tick % header.sample_ticks == 0:
-                    clock.lap("physics")
-                    state = engine.state()
-                    clock.lap("state")
-                    writer.sample(state)
-                    clock.lap("writing")
-            tally.add(*writer.last_row)
+            for first in range(0, header.frame_ticks, header.sample_ticks):
+                stretch = controls[first : first + header.sample_ticks]
+                for k, control in enumerate(stretch):
+                    writer.input(tick + k, control)
+                clock.lap("writing")
+                for control in stretch:
+                    engine.tick(control)
+                clock.lap("physics")
+                tick += header.sample_ticks
+                state = engine.state()
+                clock.lap("state")
+                writer.sample(state)
+                clock.lap("writing")
             if progress is not None and ((frame + 1) % every == 0 or frame + 1 == frames):
                 progress(frame + 1, frames)
         writer.close()
         clock.lap("writing")
-        return writer.state_hash
+        return writer
     except OSError as error:
         part = writer.abort() if writer is not None else None
         reason = "the disk is full" if error.errno == errno.ENOSPC else f"cannot be written ({error.strerror or error})"

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from worldwright.controls import KEYS
+from worldwright.controls import ACTION_NAMES, KEYS, Flag
 
 
 class Change(NamedTuple):
@@ -56,3 +56,28 @@ def effective_row(start: Track, end: Track) -> list[float]:
     dx, dy, dz = end[0] - start[0], end[1] - start[1], end[2] - start[2]
     cos, sin = math.cos(start[3]), math.sin(start[3])
     return [dx * cos + dy * sin, dx * sin - dy * cos, dz, short_turn(end[3] - start[3]), end[4] - start[4]]
+
+
+class FrameTotals:
+    """Sums over a take's frames, for reports.
+
+    Attributes:
+        frames: how many.
+        issued: for each of ``controls.ACTION_NAMES`` the sum of the absolute values.
+        flags: for each flag the frames in which it held.
+        distance: metres over ground.
+    """
+
+    def __init__(self) -> None:
+        self.frames = 0
+        self.issued = [0.0] * len(ACTION_NAMES)
+        self.flags = dict.fromkeys(Flag, 0)
+        self.distance = 0.0
+
+    def add(self, issued: Sequence[float], effective: Sequence[float], flags: int) -> None:
+        """One frame's row."""
+        self.frames += 1
+        self.issued = [total + abs(value) for total, value in zip(self.issued, issued, strict=True)]
+        self.distance += math.hypot(effective[0], effective[1])
+        for flag in self.flags:
+            self.flags[flag] += bool(flags & flag)

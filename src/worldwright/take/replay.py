@@ -14,7 +14,6 @@ from worldwright.take import take_pb2 as pb
 from worldwright.take.codec import SampleEncoder
 from worldwright.take.model import TakeHeader
 from worldwright.take.reader import Take
-from worldwright.take.schema import keyframe_ticks
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ def replay(take: Take, packs: Mapping[str, Path], *, engine: Engine | None = Non
     """
     header = take.header
     player = engine or make_engine(header.engine)
-    encoder = SampleEncoder(header, keyframe_ticks(header))
+    encoder = SampleEncoder(header)
     digest = hashlib.blake2b(digest_size=16)
     controls = take.controls()
     difference: ReplayResult | None = None
@@ -55,7 +54,7 @@ def replay(take: Take, packs: Mapping[str, Path], *, engine: Engine | None = Non
         for tick, expected in take.sample_messages():
             for _ in range(header.sample_ticks if tick else 0):
                 player.tick(next(controls))
-            got = encoder.encode(player.state()).data
+            got = encoder.encode([player.state()])[0].data
             digest.update(got)
             samples += 1
             if got != expected and difference is None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+from collections import deque
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 from mcap.writer import CompressionType, Writer
 
@@ -16,7 +17,7 @@ from worldwright.engine.protocol import Event, State
 from worldwright.errors import WorldwrightError
 from worldwright.take import take_pb2 as pb
 from worldwright.take.codec import MAX_TEXT, Encoded, SampleEncoder
-from worldwright.take.frames import Change, effective_row, issued_row
+from worldwright.take.frames import Change, FrameTotals, effective_row, issued_row
 from worldwright.take.model import TakeHeader
 from worldwright.take.schema import (
     LIBRARY,
@@ -29,7 +30,16 @@ from worldwright.take.schema import (
 )
 
 CHUNK_BYTES = 256 * 1024
-FLUSH_SECONDS = 1
+BATCH = 48
+"""Samples encoded at once."""
+
+
+class _Queued(NamedTuple):
+    """A message that waits for the samples before it."""
+
+    topic: str
+    tick: int
+    data: bytes
 
 
 def part_path(path: Path) -> Path:
@@ -53,16 +63,16 @@ class TakeWriter:
         except DamageError as error:
             raise WorldwrightError(str(error), where=str(path)) from error
         self.path, self.part, self.header = path, part_path(path), header
-        self.samples = self.frames = 0
+        self.samples = 0
         self.last_tick = -1
-        self.last_row: tuple[list[float], list[float], int] = ([], [], 0)
-        """Issued, effective and flags of the frame written last."""
+        self.totals = FrameTotals()
         self._digest = hashlib.blake2b(digest_size=16)
-        self._encoder = SampleEncoder(header, max(1, header.tick_rate * FLUSH_SECONDS // header.sample_ticks) * header.sample_ticks)
+        self._encoder = SampleEncoder(header)
+        self._queue: list[_Queued | State] = []
         self._changes: list[Change] = []
+        self._intents: deque[str] = deque()
         self._keys = self._frame_keys = 0
         self._input_tick = self._event_tick = -1
-        self._intent = ""
         self._flags = 0
         self._start: Encoded | None = None
         data = header_bytes(header)
@@ -108,7 +118,7 @@ class TakeWriter:
             mouse_dy=control.mouse_dy,
         )
         self._changes.append(Change(tick, control.keys, control.mouse_dx, control.mouse_dy))
-        self._put("/input", tick, message.SerializeToString())
+        self._queue.append(_Queued("/input", tick, message.SerializeToString()))
 
     def event(self, event: Event) -> None:
         """Something that happened; ``sample`` writes a state's events itself."""
@@ -123,14 +133,15 @@ class TakeWriter:
             other=event.other,
             value=event.value,
         )
-        self._put("/event", event.tick, message.SerializeToString())
+        self._queue.append(_Queued("/event", event.tick, message.SerializeToString()))
 
     def frame(self, intent: str) -> None:
         """What the policy is about in the frame that begins at the last sample (or at tick 0)."""
-        self._intent = intent[:MAX_TEXT]
+        self._intents[-1] = intent[:MAX_TEXT]
 
     def sample(self, state: State) -> None:
-        """The state at the next sample tick, and the events since the last one. At a frame's end its row is written too."""
+        """The state at the next sample tick, and the events since the last one. Its arrays must not change any more: they are written
+        some samples later. At a frame's end its row is written too."""
         tick, header = state.tick, self.header
         if tick != self.samples * header.sample_ticks:
             raise WorldwrightError(
@@ -140,43 +151,59 @@ class TakeWriter:
             raise WorldwrightError(f"a take is at most {MAX_SECONDS} s long", where=str(self.path), fix="record several")
         for event in state.events:
             self.event(event)
-        encoded = self._encoder.encode(state)
-        self._digest.update(encoded.data)
-        self._put("/sample", tick, encoded.data, self.samples)
+        self._queue.append(state)
         self.samples += 1
         self.last_tick = tick
+        if tick % header.frame_ticks == 0:
+            self._intents.append("")
+        if self.samples % BATCH == 1:
+            self._write_queue()
+
+    def _write_queue(self) -> None:
+        """Write what was queued, in its order."""
+        queue, self._queue = self._queue, []
+        states = [item for item in queue if isinstance(item, State)]
+        encoded = iter(self._encoder.encode(states) if states else ())
+        for item in queue:
+            if isinstance(item, State):
+                self._write_sample(next(encoded))
+            else:
+                self._put(item.topic, item.tick, item.data)
+        self._file.flush()  # so that a killed recording leaves the chunks that are closed
+
+    def _write_sample(self, encoded: Encoded) -> None:
+        tick, header = encoded.tick, self.header
+        self._digest.update(encoded.data)
+        self._put("/sample", tick, encoded.data, tick // header.sample_ticks)
         self._flags |= encoded.flags
         if tick % header.frame_ticks == 0:
             if self._start is not None:
                 self._write_frame(self._start, encoded)
-            self._start, self._flags, self._intent = encoded, 0, ""
+            self._start, self._flags = encoded, 0
 
     def _write_frame(self, start: Encoded, end: Encoded) -> None:
-        tick, length = self.frames * self.header.frame_ticks, self.header.frame_ticks
+        frame, tick, length = self.totals.frames, start.tick, self.header.frame_ticks
         inside = [c for c in self._changes if c.tick < tick + length]
         issued, effective = issued_row(tick, length, self._frame_keys, inside), effective_row(start.track, end.track)
-        self.last_row = (issued, effective, self._flags)
         message = pb.Frame(
-            frame=self.frames,
+            frame=frame,
             tick=tick,
             t_ns=self.header.t_ns(tick),
             issued=issued,
             effective=effective,
             flags=self._flags,
-            intent=self._intent,
+            intent=self._intents.popleft(),
             cameras=start.cameras,
         )
-        self._put("/frame", tick, message.SerializeToString(), self.frames)
+        self._put("/frame", tick, message.SerializeToString(), frame)
+        self.totals.add(issued, effective, self._flags)
         if inside:
             self._frame_keys = inside[-1].keys
         self._changes = self._changes[len(inside) :]
-        self.frames += 1
-        if tick % (FLUSH_SECONDS * self.header.tick_rate) == 0:
-            self._file.flush()  # so that a killed recording leaves the chunks that are closed
 
     @property
     def state_hash(self) -> str:
-        """BLAKE2b-128 over the bytes of the samples so far."""
+        """BLAKE2b-128 over the bytes of the samples; final once closed."""
         return self._digest.hexdigest()
 
     def close(self) -> None:
@@ -185,10 +212,11 @@ class TakeWriter:
             return
         if self.last_tick < 0 or self.last_tick % self.header.frame_ticks:
             raise WorldwrightError(f"the last sample, tick {self.last_tick}, is not on a frame", where=str(self.path))
+        self._write_queue()
         end = pb.End(
             tick=self.last_tick,
             t_ns=self.header.t_ns(self.last_tick),
-            frames=self.frames,
+            frames=self.totals.frames,
             samples=self.samples,
             state_hash=self.state_hash,
         )
@@ -203,8 +231,9 @@ class TakeWriter:
         """Give up: what was recorded stays as ``.NAME.part`` when it holds a sample, and its path is returned."""
         if not self._file.closed:
             # A full disk refuses the last chunk: what is on it already stays readable, so the refusal is no news here.
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError, WorldwrightError):
                 if self.samples:
+                    self._write_queue()
                     self._mcap.flush()  # type: ignore[no-untyped-call]
             with contextlib.suppress(OSError):
                 self._file.close()
