@@ -14,6 +14,7 @@ from worldwright.controls import Control
 from worldwright.engine.protocol import Engine, State
 from worldwright.engine.registry import make_engine
 from worldwright.errors import WorldwrightError
+from worldwright.record.navigation import NavigationGrid
 from worldwright.transforms import pose_matrix, transform_points
 from worldwright.verify.context import Scene, make_scene
 from worldwright.verify.measure import failed, from_problems, passed, skipped
@@ -68,8 +69,8 @@ def check_world(world: World, packs: Mapping[str, Path], *, engine: str = "panda
         checks += [
             _supported(world, player),
             _goals_on_ground(world, player),
+            _reachable(world, player),
             *_settled(world, player),
-            _reachable(world, packs, player),
         ]
     finally:
         player.close()
@@ -249,11 +250,27 @@ def _stays(world: World, end: State, dynamic: NDArray[np.bool_], names: list[str
     return from_problems("stays", problems, f"{int(dynamic.sum())} dynamic bodies stay within the bounds, at sane speeds")
 
 
-def _reachable(world: World, packs: Mapping[str, Path], engine: Engine) -> Check:
-    """Every goal can be walked to from the spawn, on the grid that policies walk by."""
+def _reachable(world: World, engine: Engine) -> Check:
+    """Every goal can be walked to from the first character's spawn, on the grid that policies walk by."""
     if not world.goals:
         return skipped("reachable", "the world has no goals")
-    return skipped("reachable", "no navigation grid")
+    start = next(spawn.position for spawn in world.spawns if spawn.name == world.characters[0].spawn)
+    try:
+        grid = NavigationGrid.build(engine, world, start)
+    except WorldwrightError as error:
+        return failed("reachable", error.line())
+    problems = []
+    for goal in world.goals:
+        offset = grid.points - np.array(goal.position)
+        level = np.abs(offset[:, 2]) < GOAL_DROP_M
+        nearest = float(np.hypot(offset[level, 0], offset[level, 1]).min()) if level.any() else float("inf")
+        if nearest > goal.radius + grid.cell:
+            problems.append(
+                f"goal {goal.name!r} at {_point(goal.position)} cannot be walked to: the way ends {nearest:.2f} m from it"
+            )
+    return from_problems(
+        "reachable", problems, f"{len(world.goals)} goals can be walked to ({len(grid)} places can)", {"places": len(grid)}
+    )
 
 
 def _point(p: Any) -> str:
