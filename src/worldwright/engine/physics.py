@@ -276,9 +276,9 @@ class Physics:
             count = manifold.get_num_manifold_points()
             if not count:
                 continue
-            points = manifold.manifold_points
-            if points[0].get_distance() >= CONTACT_DISTANCE and not any(
-                points[k].get_distance() < CONTACT_DISTANCE for k in range(1, count)
+            point = manifold.get_manifold_point
+            if point(0).get_distance() >= CONTACT_DISTANCE and not any(
+                point(k).get_distance() < CONTACT_DISTANCE for k in range(1, count)
             ):
                 continue
             a, b = manifold.get_node0(), manifold.get_node1()
@@ -286,7 +286,9 @@ class Physics:
                 i, j = ids[a], ids[b]
                 pairs.add((i << 20 | j) if i < j else (j << 20 | i))
         codes = np.array(sorted(pairs), dtype=np.int64)
-        return np.stack([codes >> 20, codes & 0xFFFFF], axis=-1).astype(np.int32)
+        out = np.empty((len(codes), 2), dtype=np.int32)
+        out[:, 0], out[:, 1] = codes >> 20, codes & 0xFFFFF
+        return out
 
     def hinge_angle(self, body: Body) -> tuple[float, float, float]:
         """How far a hinged body has turned from where the world put it, counter-clockwise about its axis, and its limits; radians."""
