@@ -124,7 +124,7 @@ def test_a_playground_without_machines_has_no_joints() -> None:
     assert all(entity.joint is None and entity.path is None for entity in world.entities)
 
 
-@pytest.mark.parametrize("count", [2, 3, 6, 7, 9])
+@pytest.mark.parametrize("count", [2, 5, 9])
 def test_every_room_can_be_reached_through_doorways(space: Any, count: int) -> None:
     """Joins the free cells of the plan, 15 cm wide: doorways are open, walls are not."""
     step = 0.15
