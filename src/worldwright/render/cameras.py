@@ -37,11 +37,12 @@ class _Strict(BaseModel):
 
 
 class Rig(_Strict):
-    """A camera that was recorded with the take."""
+    """A camera that was recorded with the take. ``hidden`` are the entities that it does not see: the first-person rig's own body."""
 
     kind: Literal["rig"] = "rig"
     rig: Annotated[str, Field(max_length=64)]
     fov_y_deg: Fov
+    hidden: Annotated[tuple[Annotated[int, Field(ge=1, le=65535)], ...], Field(max_length=16)] = ()
 
 
 class Orbit(_Strict):
@@ -128,8 +129,9 @@ class CameraTrack:
 
     def view(self, instant: Instant, width: int, height: int) -> View:
         """The camera at an instant (any tick, whole or not) for a picture of this size."""
+        hidden: tuple[int, ...] = ()
         match self.description:
-            case Rig(rig=rig, fov_y_deg=fov):
+            case Rig(rig=rig, fov_y_deg=fov, hidden=hidden):
                 c2w = np.asarray(instant.cameras[rig], dtype=np.float64)
             case Orbit() as orbit:
                 c2w, fov = _orbit_pose(orbit, instant, self.tick_rate), orbit.fov_y_deg
@@ -137,7 +139,7 @@ class CameraTrack:
                 c2w = camera_look_at(position, look_at)
             case KeyedPath():
                 c2w, fov = self._curve.at(instant.tick)
-        return View(c2w, intrinsics(width, height, math.radians(fov)))
+        return View(c2w, intrinsics(width, height, math.radians(fov)), hidden)
 
     @cached_property
     def _curve(self) -> _Curve:
@@ -206,7 +208,8 @@ def make_camera(source: str | Path | Mapping[str, Any], header: TakeHeader) -> C
         return camera_from(source, header.tick_rate, where="camera")
     text = str(source)
     if text in header.rigs:
-        return CameraTrack(Rig(rig=text, fov_y_deg=header.world.camera.fov_y_deg), header.tick_rate)
+        hidden = header.character_ids[:1] if text == "first" else ()
+        return CameraTrack(Rig(rig=text, fov_y_deg=header.world.camera.fov_y_deg, hidden=hidden), header.tick_rate)
     kind, _, rest = text.partition(":")
     if kind == "orbit":
         return camera_from(

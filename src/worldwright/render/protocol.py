@@ -16,10 +16,12 @@ from worldwright.world.spec import World
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A camera at an instant: c2w [4, 4] (OpenCV) and K [3, 3] in pixels."""
+    """A camera at an instant: c2w [4, 4] (OpenCV) and K [3, 3] in pixels. It does not see the entities ``hidden`` (a first-person
+    camera sits inside a head); they still throw shadows."""
 
     c2w: NDArray[np.float64]
     K: NDArray[np.float64]
+    hidden: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
