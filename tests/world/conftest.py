@@ -48,8 +48,25 @@ def half_sizes(part: Part) -> F64 | None:
     raise TypeError(part.geometry)
 
 
-def solids_of(world: World) -> list[Solid]:
-    """A box for every part that is touched."""
+class Solids(list[Solid]):
+    """Solids with their upright boxes side by side, so that most pairs are ruled out at once."""
+
+    def __init__(self, solids: list[Solid]) -> None:
+        super().__init__(solids)
+        self.middles, self.reaches = np.array([s.middle for s in solids]), np.array([s.reach for s in solids])
+
+
+_KEPT: dict[int, tuple[World, Solids]] = {}
+
+
+def solids_of(world: World) -> Solids:
+    """A box for every part that is touched, made once a world."""
+    if id(world) not in _KEPT:
+        _KEPT[id(world)] = (world, Solids(_solids(world)))
+    return _KEPT[id(world)][1]
+
+
+def _solids(world: World) -> list[Solid]:
     found = []
     for k, entity in enumerate(world.entities):
         for part in entity.parts:
@@ -70,10 +87,9 @@ def penetration(a: Solid, b: Solid) -> float:
     return float((np.abs(axes @ a.axes) @ a.half + np.abs(axes @ b.axes) @ b.half - apart).min())
 
 
-def overlaps(probe: Solid, solids: list[Solid], deeper: float) -> list[tuple[str, float]]:
+def overlaps(probe: Solid, solids: Solids, deeper: float) -> list[tuple[str, float]]:
     """Which solids of other entities ``probe`` enters by more than ``deeper`` metres."""
-    middles, reaches = np.array([s.middle for s in solids]), np.array([s.reach for s in solids])
-    near = np.all(np.abs(middles - probe.middle) <= reaches + probe.reach, axis=1)
+    near = np.all(np.abs(solids.middles - probe.middle) <= solids.reaches + probe.reach, axis=1)
     found = []
     for k in np.flatnonzero(near):
         if solids[k].entity != probe.entity:
