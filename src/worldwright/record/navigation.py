@@ -23,7 +23,7 @@ from worldwright.world.spec import World
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
 
-CELLS = 10_000
+CELLS = 30_000
 """The cell is chosen so that the bounds hold about this many, within CELL_RANGE."""
 CELL_RANGE = (0.25, 0.4)
 MAX_NODES = 24_000
@@ -206,7 +206,7 @@ class _Flood:
                 f"no ground below {(round(x, 2), round(y, 2), round(z, 2))}", where="navigation", fix="put the spawn above ground"
             )
         self.origin = (x, y)
-        self._node((0, 0), z + self.step - float(hit.distance[0]), low=False)
+        self._node((0, 0), z + self.step - float(hit.distance[0]))
         front = [0]
         while front and len(self.points) < MAX_NODES:
             front = self._grow(front)
@@ -218,10 +218,11 @@ class _Flood:
             np.array(self.doors, dtype=np.float64).reshape(-1, 4),
         )
 
-    def _node(self, cell: tuple[int, int], z: float, *, low: bool) -> int:
+    def _node(self, cell: tuple[int, int], z: float) -> int:
         number = len(self.points)
-        self.points.append((self.origin[0] + cell[0] * self.cell, self.origin[1] + cell[1] * self.cell, z))
-        self.low.append(low)
+        x, y = self.origin[0] + cell[0] * self.cell, self.origin[1] + cell[1] * self.cell
+        self.points.append((x, y, z))
+        self.low.append(self._is_low(x, y, z))
         self.cells.append(cell)
         self.sides.append({})
         self.floors.setdefault(cell, []).append(number)
@@ -268,14 +269,11 @@ class _Flood:
             if side in self.sides[node]:
                 continue
             there = next((n for n in self.floors.get(cell, ()) if abs(self.points[n][2] - ground[k]) < SAME_FLOOR), None)
-            fits = self._fits(self.points[node], (x, y, float(ground[k])))
-            if fits is None:
+            if not self._passes(self.points[node], (x, y, float(ground[k]))):
                 continue
             if there is None:
-                there = self._node(cell, float(ground[k]), low=fits == "low")
+                there = self._node(cell, float(ground[k]))
                 new.append(there)
-            elif fits == "tall":
-                self.low[there] = False
             back = (side + 2) % 4
             if back in self.sides[there]:
                 continue  # another floor of the neighbour's cell came first: one neighbour a side
@@ -300,12 +298,14 @@ class _Flood:
         for k, m in zip(steep.tolist(), middle.tolist(), strict=True):
             stands[k] = abs(m - heights[k]) <= self.step and abs(ground[k] - m) <= self.step
 
-    def _fits(self, a: Sequence[float], b: Sequence[float]) -> str | None:
-        """Whether the body gets from a to b, upright or at least crouched. It is swept above the height of a step, which it climbs."""
-        for name, height in (("tall", self.tall), ("low", self.short)):
-            lift = self.step + height / 2
-            start = np.array([a[0], a[1], a[2] + lift])
-            end = np.array([b[0], b[1], b[2] + lift])
-            if self.engine.sweep_capsule(self.radius, height, start, end, ignore=self.passed).entity == 0:
-                return name
-        return None
+    def _passes(self, a: Sequence[float], b: Sequence[float]) -> bool:
+        """Whether a crouched body gets from a to b. It is swept above the height of a step, which it climbs; a is known to be free."""
+        return self._sweep_free((a[0], a[1], a[2] + self.step + self.short / 2), (b[0], b[1], b[2] + self.step + self.short / 2))
+
+    def _is_low(self, x: float, y: float, z: float) -> bool:
+        """Whether a body that stands here crouched cannot stand up. (A sweep upwards: one that begins inside something finds nothing.)"""
+        z += self.step + self.short / 2
+        return not self._sweep_free((x, y, z), (x, y, z + self.tall - self.short))
+
+    def _sweep_free(self, start: tuple[float, float, float], end: tuple[float, float, float]) -> bool:
+        return self.engine.sweep_capsule(self.radius, self.short, np.array(start), np.array(end), ignore=self.passed).entity == 0
