@@ -113,6 +113,12 @@ def test_a_world_stays_cheap_to_draw(made: Made, family: str) -> None:
     assert len(world.light.lamps) <= 32
 
 
+def test_a_lamp_of_the_world_gives_light(made: Made) -> None:
+    for family in ("courtyard", "rooms"):
+        world = made(family, 0)
+        assert len(world.light.lamps) >= sum(entity.label == "lamp" for entity in world.entities)
+
+
 @pytest.mark.parametrize("bodies", [1, 7, 50, 120])
 def test_a_playground_has_exactly_as_many_bodies_as_asked_for(bodies: int) -> None:
     world = generate("playground", 4, {"bodies": bodies})

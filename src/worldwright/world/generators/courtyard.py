@@ -86,7 +86,7 @@ def courtyard(params: Courtyard, seed: int) -> World:
         bounds=Bounds(min=(-far, -far, -4.0), max=(far, far, 16.0)),
         materials=court.draft.used_materials(),
         entities=court.draft.entities,
-        light=light,
+        light=light.model_copy(update={"lamps": court.draft.lamps}),
         weather=Weather(fog_density=0.0015, fog_colour=light.sky.horizon),
         spawns=[
             Spawn(name="start", position=start, yaw=round(math.pi / 2, 6)),
@@ -182,7 +182,7 @@ def _mood(court: _Court) -> Light:
     azimuth, elevation = round(float(rng.uniform(195, 335)), 1), round(float(rng.uniform(*mood.elevation)), 1)
     sun = Sun(azimuth_deg=azimuth, elevation_deg=elevation, colour=colour(mood.sun), intensity=mood.strength)
     sky = Sky(zenith=colour(mood.zenith), horizon=colour(mood.horizon), ground=(0.2, 0.19, 0.15), intensity=1.0)
-    return Light(sun=sun, sky=sky, lamps=court.draft.lamps)
+    return Light(sun=sun, sky=sky)
 
 
 def _darker(code: str) -> str:
