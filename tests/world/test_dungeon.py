@@ -63,7 +63,7 @@ def _spawned(world: World, x: float, y: float, yaw: float) -> World:
     return world.model_copy(update={"spawns": [spawn, *world.spawns[1:]]})
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, 2])
 def test_loose_things_lie_still_from_the_first_tick(seed: int, packs: dict[str, Path]) -> None:
     engine = make_engine("panda")
     engine.load(generate("dungeon", seed, {"character": "humanoid"}), packs)

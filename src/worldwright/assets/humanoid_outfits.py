@@ -230,7 +230,7 @@ def _sport(body: Body, seed: int, pick: Pick, skin: Surface) -> list[Piece]:
             _in_repeats([body.trunk(0.04, 0.975, 0.003, hem=0.004), *_both(lambda s: body.arm(s, -0.16, 0.10, 0.005))]),
         ),
         Piece("stripe", _cloth("stripe", light, "nylon", 0.55, seed), _in_repeats([body.band(0.55, 0.62, 0.0045)])),
-        Piece("arms", skin, _both(lambda s: body.arm(s, -0.02, 1.04))),
+        Piece("arms", skin, _both(lambda s: body.arm(s, 0.02, 1.04))),
         Piece("legs", skin, _both(lambda s: body.leg(s, 0.10, 1.0))),
         Piece(
             "shorts",
