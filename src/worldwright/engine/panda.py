@@ -61,7 +61,7 @@ class PandaEngine:
         self.close()
         self.tick_rate = tick_rate
         self._world, self._packs, self._seed = world, dict(packs), seed
-        self._geometry: SceneGeometry = build_scene(world, packs)
+        self._geometry: SceneGeometry = build_scene(world, packs, images=False)
         self._animators = [Animator(self._geometry.characters[world.character_id(k)]) for k in range(len(world.characters))]
         self.reset()
 

@@ -77,7 +77,7 @@ class GeometryProbe:
     def of(cls, world: World, packs: Mapping[str, Path]) -> Self:
         """A probe of a world, with all entities that can move in the order of ``Engine.body_ids``."""
         movers = [world.entity_id(k) for k, entity in enumerate(world.entities) if entity.body != "static"]
-        return cls(build_scene(world, packs), world, movers)
+        return cls(build_scene(world, packs, images=False), world, movers)
 
     def set_poses(self, positions: ArrayLike, rotations: ArrayLike) -> None:
         """Move the bodies: positions [B, 3] metres and rotations [B, 4] wxyz in the order of ``body_ids``. Others stay."""

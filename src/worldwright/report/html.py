@@ -122,7 +122,7 @@ def _take_entry(record: Mapping[str, Any], shots: list[ShotEntry], run: Path, pa
         ("recorded in", f"{_duration(record['wall_s'])}"),
         ("state hash", take.state_hash[:12]),
     ]
-    drawing = map_svg(header.world, build_scene(header.world, packs), path, yaw)
+    drawing = map_svg(header.world, build_scene(header.world, packs, images=False), path, yaw)
     # Both drawings escape the names that they quote.
     return TakeEntry(
         record["name"],

@@ -121,7 +121,7 @@ def view(path: Path, packs: Mapping[str, Path], *, save: Path | None = None) -> 
     rr = _rerun()
     shot = Shot.open(path) if path.is_dir() else None
     take = shot.take() if shot is not None else Take.open(path)
-    geometry = build_scene(take.header.world, packs)
+    geometry = build_scene(take.header.world, packs, images=False)
     rr.init("worldwright", recording_id=f"{path.name}-{take.state_hash[:8]}", spawn=False)
     if save is not None:
         rr.save(str(save))
