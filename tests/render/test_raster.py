@@ -373,6 +373,26 @@ def test_sunlit_ground_has_no_acne(renderer: RasterRenderer) -> None:
     assert np.ptp(red[near]) < 40 and np.abs(np.diff(red, axis=1))[near[:, 1:] & near[:, :-1]].max() <= 3
 
 
+def test_a_lamp_casts_shadows_of_what_stands_and_what_moves(renderer: RasterRenderer) -> None:
+    view = View(camera_look((0, 2.5, 9), 0, -np.pi / 2 + 1e-6), intrinsics(192, 128, 1.2))
+    geometry = geometry_of({1: ground(12), 2: box((0.6, 0.6, 1)), 3: box((0.6, 0.6, 1))})
+    lamp = {"name": "lamp", "position": (0, 2.5, 2.5), "intensity": 20.0, "reach": 12}
+    beside = np.array(
+        [(0, -1.2, 0), (0, 6.2, 0), (1.2, -1.2, 0), (1.2, 6.2, 0)]
+    )  # behind the boxes seen from the lamp; and in its light
+    columns, rows = np.floor(project(beside, view.c2w, view.K)[0]).astype(int).T
+    for shadow in (False, True):
+        world = world_of(
+            [("static", (0, 0, 0)), ("static", (0, 0, 0.5)), ("dynamic", (0, 5, 0.5))],
+            sun=None,
+            sky={"intensity": 0.02},
+            lamps=[lamp | {"shadow": shadow}],
+        )
+        out = picture(renderer, world, geometry, still(view, instant([(0, 5, 0.5)])), bodies=(3,), passes=("rgb",), size=(192, 128))
+        dark_standing, dark_moving, lit_a, lit_b = out["rgb"].astype(int).sum(axis=-1)[rows, columns]
+        assert (max(dark_standing, dark_moving) < 0.6 * min(lit_a, lit_b)) == shadow
+
+
 def test_a_closed_room_is_dark_and_a_lamp_lights_it(renderer: RasterRenderer) -> None:
     inside_out = tuple(dataclasses.replace(m, indices=m.indices[:, ::-1].copy(), normals=-m.normals) for m in box(4.0))
     geometry = geometry_of({1: (*inside_out, *box(4.6))})
@@ -409,11 +429,15 @@ def test_culling_changes_no_pixel(renderer: RasterRenderer) -> None:
     world, geometry, bodies = busy()
     everything = RasterRenderer(cull=False)
     try:
+        for r in (renderer, everything):
+            r.open(world, geometry, bodies, W, H, ALL_PASSES)
         for k in (0, 12, 25):
-            moment = busy_moment(world, bodies, k)
-            culled, drawn = (picture(r, world, geometry, moment, bodies) for r in (renderer, everything))
+            outs = []
+            for r in (renderer, everything):
+                r.submit(busy_moment(world, bodies, k))
+                outs.append(r.collect())
             for name in ALL_PASSES:
-                np.testing.assert_array_equal(culled[name], drawn[name], err_msg=name)
+                np.testing.assert_array_equal(outs[0][name], outs[1][name], err_msg=name)
     finally:
         everything.close()
 

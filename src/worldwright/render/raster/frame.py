@@ -101,13 +101,13 @@ def frame_block(
     return block
 
 
-def lamps_block(lamps: Sequence[Lamp]) -> Array:
-    """The uniform block of lamps."""
+def lamps_block(lamps: Sequence[Lamp], rows: Sequence[int] = ()) -> Array:
+    """The uniform block of lamps; ``rows`` are their rows in the atlas of lamp shadows, -1 for none."""
     block = np.zeros((), LAMPS)
     block["count"][0] = len(lamps)
     for k, lamp in enumerate(lamps):
         block["lamps"][k, 0] = [*lamp.position, 1 / lamp.reach]
-        block["lamps"][k, 1] = [*(np.array(lamp.colour) * lamp.intensity), 0]
+        block["lamps"][k, 1] = [*(np.array(lamp.colour) * lamp.intensity), rows[k] if rows else -1]
     return block
 
 

@@ -11,7 +11,9 @@ from worldwright.render.protocol import View
 from worldwright.render.raster.culling import planes_of
 from worldwright.render.raster.frame import LAMPS, clip_matrix, lamps_block, lamps_in_view
 from worldwright.render.raster.geometry import PackedScene
+from worldwright.render.raster.lampshadows import LampShadows
 from worldwright.render.raster.lightfield import LightField
+from worldwright.render.raster.poses import Poses
 from worldwright.render.raster.shading import program
 from worldwright.render.raster.shadows import SunShadows
 from worldwright.render.raster.targets import Targets
@@ -23,11 +25,24 @@ Array = NDArray[Any]
 class Lighting:
     """Shadows, bounced light, and the passes over the picture. The frame block must be bound (binding 0), filled for baking."""
 
-    def __init__(self, context: moderngl.Context, world: World, packed: PackedScene, shadows: SunShadows, targets: Targets) -> None:
+    def __init__(
+        self,
+        context: moderngl.Context,
+        world: World,
+        packed: PackedScene,
+        shadows: SunShadows,
+        lamp_shadows: LampShadows,
+        targets: Targets,
+    ) -> None:
         self._context, self._targets, self._shadows, self._lamps = context, targets, shadows, world.light.lamps
+        self._lamp_shadows = lamp_shadows
         self._field = LightField(context, world, packed, shadows)
         self._lamp_block = context.buffer(reserve=LAMPS.itemsize, dynamic=True)
-        lit = tuple(name for name, on in (("SUN", shadows.on), ("LAMPS", bool(self._lamps))) if on)
+        lit = tuple(
+            name
+            for name, on in (("SUN", shadows.on), ("LAMPS", bool(self._lamps)), ("LAMP_SHADOWS", bool(self._lamp_shadows.row)))
+            if on
+        )
         self._shade = {
             blend: (self._full("shade.frag", (*lit, "SURFACES", *linear)), self._full("shade_sky.frag", linear))
             for blend, linear in ((False, ()), (True, ("LINEAR",)))
@@ -43,11 +58,13 @@ class Lighting:
     def _full(self, fragment: str, defines: tuple[str, ...] = ()) -> moderngl.VertexArray:
         return self._context.vertex_array(program(self._context, "full.vert", fragment, defines), [])
 
-    def shade(self, view: View, add: bool) -> None:
+    def shade(self, view: View, poses: Poses, add: bool) -> None:
         """Compute the light of every pixel: graded, or its radiance added to the sum of sub-frames."""
         context, targets = self._context, self._targets
         chosen = lamps_in_view(self._lamps, planes_of(clip_matrix(view, *targets.size)), view.c2w[:3, 3])
-        self._lamp_block.write(lamps_block([self._lamps[k] for k in chosen]).tobytes())
+        rows = self._lamp_shadows.row
+        self._lamp_shadows.draw_moving(poses, chosen)
+        self._lamp_block.write(lamps_block([self._lamps[k] for k in chosen], [rows.get(k, -1) for k in chosen]).tobytes())
         self._lamp_block.bind_to_uniform_block(1)
         targets.depth_codes.use(0)
         targets.albedo_map.use(1)
@@ -56,6 +73,7 @@ class Lighting:
         targets.entity_map.use(5)
         targets.normal_codes.use(6)
         self._field.use(7, 8)
+        self._lamp_shadows.use(9, 10)
         (targets.total if add else targets.graded).use()
         context.viewport = (0, 0, *targets.size)
         context.enable_only(moderngl.DEPTH_TEST | (moderngl.BLEND if add else 0))

@@ -18,6 +18,7 @@ from worldwright.render.raster.culling import planes_of
 from worldwright.render.raster.device import GL_LOWER_LEFT, GL_ZERO_TO_ONE, create_context, describe
 from worldwright.render.raster.frame import FRAME, daylight, frame_block
 from worldwright.render.raster.geometry import pack_scene
+from worldwright.render.raster.lampshadows import LampShadows
 from worldwright.render.raster.lighting import Lighting
 from worldwright.render.raster.poses import Poses, poses_of
 from worldwright.render.raster.readback import Readback
@@ -93,7 +94,8 @@ class RasterRenderer:
                 shadows.fill_still(block)
                 self._frame.write(block.tobytes())
                 self._frame.bind_to_uniform_block(0)
-                lighting = Lighting(context, world, packed, shadows, targets)
+                lamp_shadows = LampShadows(context, self._gl, world.light.lamps, scene)
+                lighting = Lighting(context, world, packed, shadows, lamp_shadows, targets)
             readback = Readback(context, self._gl, targets, tuple(passes), MOST_IN_FLIGHT)
             sky = context.vertex_array(program(context, "full.vert", "sky.frag", flow), [])
             self._open = _Open(width, height, scene, targets, sky, shadows, lighting, readback)
@@ -106,9 +108,10 @@ class RasterRenderer:
         with self._context:
             if at.lighting is not None and moment.shutter:
                 self._expose(at, at.lighting, moment)
-            self._geometry(at, self._poses(at, moment.now), self._poses(at, moment.next), moment.view, moment.next_view)
+            now = self._poses(at, moment.now)
+            self._geometry(at, now, self._poses(at, moment.next), moment.view, moment.next_view)
             if at.lighting is not None and not moment.shutter:
-                at.lighting.shade(moment.view, add=False)
+                at.lighting.shade(moment.view, now, add=False)
                 at.lighting.smooth()
             at.readback.start()
 
@@ -170,5 +173,5 @@ class RasterRenderer:
         for k, (instant, view) in enumerate(moment.shutter):
             poses = self._poses(at, instant)
             self._geometry(at, poses, poses, view, view, SHIFTS[k % len(SHIFTS)])
-            lighting.shade(view, add=True)
+            lighting.shade(view, poses, add=True)
         lighting.develop()

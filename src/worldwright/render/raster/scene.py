@@ -95,8 +95,9 @@ class GpuScene:
             item.indirect.write(commands(item.batch, chosen).tobytes())
             item.camera.render_indirect(item.indirect, moderngl.TRIANGLES, count=len(chosen))
 
-    def draw_shadow(self, to_light: Array, poses: Poses, moving: bool) -> None:
-        """What casts shadows, standing or moving, into a light's depth. ``to_light`` [4, 4] is world to the light's clip space."""
+    def draw_shadow(self, to_light: Array, poses: Poses, moving: bool, through_glow: bool = False) -> None:
+        """What casts shadows, standing or moving, into a light's depth. ``to_light`` [4, 4] is world to the light's clip space. With
+        ``through_glow`` surfaces that emit light cast none: a lamp's bulb and shade do not darken it."""
         planes = planes_of_light(to_light)
         for item in self._batches:
             if item.batch.key.moves != moving:
@@ -107,6 +108,7 @@ class GpuScene:
             if item.pages is not None:
                 item.pages.use(0)
             item.light_program["to_light"] = tuple(to_light.T.ravel().tolist())
+            item.light_program["through_glow"] = through_glow
             item.indirect.write(commands(item.batch, chosen).tobytes())
             item.light.render_indirect(item.indirect, moderngl.TRIANGLES, count=len(chosen))
 

@@ -29,6 +29,26 @@ float sun_seen(vec3 at, vec3 n, float nl) {
     return seen;
 }
 
+#ifdef LAMP_SHADOWS
+layout(binding = 9) uniform sampler2DShadow lamp_still;
+layout(binding = 10) uniform sampler2DShadow lamp_moving;
+
+float lamp_seen(int k, vec3 at, vec3 n, float far) {
+    float row = lamps[k].light.w;
+    vec3 d = at + n * (far * 0.02) - lamps[k].place.xyz, a = abs(d);
+    int axis = a.x >= a.y && a.x >= a.z ? 0 : a.y >= a.z ? 1 : 2;
+    vec3 turned = axis == 0 ? d : axis == 1 ? d.yzx : d.zxy;  // forward, across, up
+    float w = abs(turned.x), face = float(axis * 2) + (turned.x < 0.0 ? 1.0 : 0.0);
+    float reach = max(1.0 / lamps[k].place.w, 0.1);
+    float depth = reach / (reach - 0.05) * (1.0 - 0.05 / w);
+    vec2 p = turned.yz / w;
+    vec2 rows = vec2(textureSize(lamp_still, 0)) / 256.0;
+    vec2 place = (vec2(face, row) + clamp(p, -0.996, 0.996) * 0.5 + 0.5) / rows;
+    float seen = textureLod(lamp_still, vec3(place, depth), 0.0) * textureLod(lamp_moving, vec3(place, depth), 0.0);
+    return row < 0.0 ? 1.0 : seen;
+}
+#endif
+
 void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
     vec3 ray = view_ray(gl_FragCoord.xy);
@@ -67,6 +87,9 @@ void main() {
         float lit = dot(n, l);
         if (lit <= 0.0) continue;
         float window = 1.0 - x * x;
+#ifdef LAMP_SHADOWS
+        window *= sqrt(lamp_seen(k, at, n, sqrt(square)));
+#endif
         radiance += lamps[k].light.rgb * (window * window / max(square, 1e-4)) * brdf_times_cosine(diffuse, f0, a2, n, v, l, nv, lit);
     }
 #endif
