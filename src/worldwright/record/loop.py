@@ -215,7 +215,7 @@ def record(
         },
         distance_m=writer.totals.distance,
         flags={(flag.name or "").lower(): count / frames for flag, count in writer.totals.flags.items()},
-        details=dict(player.report()) if hasattr(player, "report") else {},
+        details=dict(player.report()),
     )
 
 

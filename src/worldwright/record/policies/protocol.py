@@ -60,3 +60,6 @@ class Policy(Protocol):
 
     def act(self, frame: int, state: State) -> FrameInput:
         """The input of a frame, given the state at its beginning."""
+
+    def report(self) -> Mapping[str, object]:
+        """What it did, as plain JSON, for people; asked for after the last frame."""

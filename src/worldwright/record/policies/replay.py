@@ -66,3 +66,7 @@ class Replay:
         controls += [Control()] * (self._frame_ticks - len(controls))
         said = first // self._intent_ticks
         return FrameInput(intent=self._intents[said] if said < len(self._intents) else "", controls=controls)
+
+    def report(self) -> Mapping[str, object]:
+        """Nothing of its own."""
+        return {}
