@@ -139,7 +139,7 @@ def test_skinning_follows_one_bone_rigidly(model: Model) -> None:
     moved = bones.copy()
     moved[:, :3] += [1, 2, 3]
     mesh = model.meshes[0]
-    assert np.allclose(skin(mesh, model, moved)[0], mesh.positions + [1, 2, 3], atol=1e-4)
+    assert np.allclose(skin(mesh, model, moved)[0], mesh.positions + np.array([1, 2, 3]), atol=1e-4)
 
 
 def test_an_unknown_clip_is_said(model: Model) -> None:

@@ -141,7 +141,16 @@ def test_a_picture_bomb_is_refused_unopened(rich_file: Any, tmp_path: Path) -> N
         load_gltf(rich_file.save(tmp_path), tmp_path)
 
 
-def test_a_mesh_shown_a_million_times_is_refused(gltf_file: Any, tmp_path: Path) -> None:
+def test_a_mesh_shown_too_often_is_refused(gltf_file: Any, tmp_path: Path) -> None:
+    position = gltf_file.accessor([[k % 7, k % 5, k % 3] for k in range(9000)])
+    gltf_file.json["meshes"] = [{"primitives": [{"attributes": {"POSITION": position, "NORMAL": position}}]}]
+    gltf_file.json["nodes"] = [{"mesh": 0}] * 3000
+    gltf_file.json["scenes"] = [{"nodes": list(range(3000))}]
+    with pytest.raises(WorldwrightError, match=r"27000000 vertices, at most"):
+        load_gltf(gltf_file.save(tmp_path), tmp_path)
+
+
+def test_points_without_data_make_no_mesh(gltf_file: Any, tmp_path: Path) -> None:
     gltf_file.json["accessors"] = [{"componentType": 5126, "count": 9_000_000, "type": "VEC3"}]
     gltf_file.json["meshes"] = [{"primitives": [{"attributes": {"POSITION": 0}, "mode": 1}]}]
     assert load_gltf(gltf_file.save(tmp_path), tmp_path).meshes == ()

@@ -58,20 +58,19 @@ def load_gltf(
     moved = animated_nodes(document, len(nodes.names)) if used or moving_nodes else set()
     rigging = read_rigging(document, nodes, used, moved) if used or moved & set(nodes.order) else None
 
-    meshes: list[Mesh] = []
-    vertices = 0
-    for node, mesh in shown:
-        skin = nodes.values[node].index("skin", skins)
-        for primitive in primitives.get(mesh):
-            vertices += len(primitive.positions)
-            if vertices > MAX_VERTICES:
-                document.fail(f"more than {MAX_VERTICES} vertices", "simplify the model")
-            meshes.append(_placed(document, nodes, rigging, node, skin, primitive))
+    vertices = sum(len(primitive.positions) for _, mesh in shown for primitive in primitives.get(mesh))
+    if vertices > MAX_VERTICES:
+        document.fail(f"{vertices} vertices, at most {MAX_VERTICES} are read", "simplify the model")
+    meshes = tuple(
+        _placed(document, nodes, rigging, node, nodes.values[node].index("skin", skins), primitive)
+        for node, mesh in shown
+        for primitive in primitives.get(mesh)
+    )
     names = clip_names(document)
     wanted = names if clips is None else clips(names)
     return Model(
         name=path.name.split(".")[0],
-        meshes=tuple(meshes),
+        meshes=meshes,
         skeleton=rigging.skeleton if rigging else None,
         clips=read_clips(document, nodes, rigging, wanted) if rigging else {},
         licence=licence_of(document.root.at("asset").text("copyright", ""), path, root),

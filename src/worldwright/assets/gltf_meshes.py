@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from worldwright.assets.gltf_accessors import MAX_ELEMENTS, read_accessor, read_floats
+from worldwright.assets.gltf_accessors import read_accessor, read_floats
 from worldwright.assets.gltf_document import Document, Value
 from worldwright.assets.gltf_materials import Coordinates, Materials
 from worldwright.assets.gltf_nodes import to_our_points
@@ -213,6 +213,3 @@ def _unit_normals(positions: F32, indices: NDArray[np.uint32], normals: F32) -> 
         total = np.where(size > 0, total / np.where(size > 0, size, 1.0), np.array([0.0, 0.0, 1.0]))
         out[bad] = total[bad]
     return out.astype(np.float32)
-
-
-__all__ = ["MAX_ELEMENTS", "Primitive", "Primitives"]

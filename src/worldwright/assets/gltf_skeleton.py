@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from worldwright.assets.gltf_accessors import read_floats
 from worldwright.assets.gltf_document import Document, Value
-from worldwright.assets.gltf_nodes import Nodes, decompose, to_our_matrices, to_our_points, to_our_quats, to_our_scales
+from worldwright.assets.gltf_nodes import Nodes, decompose, to_our_matrices, to_our_points, to_our_scales
 from worldwright.assets.model import CLIP_RATE, Clip, Skeleton
 from worldwright.transforms import pose_matrix, quat_normalise
 
@@ -310,6 +310,3 @@ def _slerp(a: F64, b: F64, t: F64) -> F64:
     sine = np.sin(np.where(near, 1.0, angle))
     wa, wb = np.where(near, 1 - t, np.sin((1 - t) * angle) / sine), np.where(near, t, np.sin(t * angle) / sine)
     return np.asarray(wa * a + wb * b)
-
-
-__all__ = ["Rigging", "animated_nodes", "clip_names", "read_clips", "read_rigging", "to_our_quats"]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldwright.assets.humanoid_mesh import Patch, Ring, Weights, blob, grid_patch, sweep
-from worldwright.assets.humanoid_rig import ANKLE, BALL, HAND, HEEL, TOE, Rig
+from worldwright.assets.humanoid_rig import BALL, HEEL, TOE, Rig
 
 F64 = NDArray[np.float64]
 X, Y, Z = np.eye(3)
@@ -562,6 +562,3 @@ class Body:
         ]
         head = [[{"head": 1.0}] * columns]
         return [grid_patch(lid, head * len(lid), wrap=True), grid_patch(brim, head * len(brim), wrap=True), sweep(crest, 8)]
-
-
-__all__ = ["ANKLE", "HAND", "Body", "chain_weights", "mix"]
