@@ -16,7 +16,7 @@ from worldwright.world.spec import World
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A camera at an instant: c2w [4, 4] (OpenCV) and K [3, 3] in pixels. It does not see the entities ``hidden`` (a first-person
+    """A camera at an instant: c2w [4, 4] (OpenCV) and K [3, 3] in pixels. It does not see the characters ``hidden`` (a first-person
     camera sits inside a head); they still throw shadows."""
 
     c2w: NDArray[np.float64]

@@ -163,7 +163,7 @@ class RasterRenderer:
         context.depth_func = ">="
         context.front_face = "cw"
         planes = planes_of(block["to_clip"].T.astype(np.float64))
-        at.scene.draw(now, planes if self._cull else None, view.c2w[:3, 3])
+        at.scene.draw(now, planes if self._cull else None, view.c2w[:3, 3], view.hidden)
         context.disable(moderngl.CULL_FACE)
         at.sky.render(moderngl.TRIANGLES, vertices=3)
 

@@ -83,10 +83,14 @@ class GpuScene:
         self._objects.bind_to_storage_buffer(0)
         self._bones.bind_to_storage_buffer(1)
 
-    def draw(self, poses: Poses, planes: Array | None, eye: Array) -> None:
-        """Everything that a camera with these planes sees, near things first; everything without planes."""
+    def draw(self, poses: Poses, planes: Array | None, eye: Array, hidden: tuple[int, ...] = ()) -> None:
+        """Everything that a camera with these planes sees, near things first; everything without planes. Not the characters
+        ``hidden``."""
+        unseen = [k for k, rig in enumerate(self.packed.rigs) if rig.id in hidden]
         for item in self._batches:
             chosen = self._chosen(item.batch, poses, planes, eye)
+            if unseen and item.batch.key.skinned:
+                chosen = chosen[~np.isin(item.batch.objects[chosen], unseen)]
             if not len(chosen):
                 continue
             if item.pages is not None:
