@@ -22,7 +22,7 @@ from worldwright.verify.verdict import Verdict
 from worldwright.verify.workshop import Workshop, copy_shot
 from worldwright.world.spec import World
 
-FRAMES = 8
+FRAMES = 6
 
 
 def box(size: list[float], position: list[float], material: str) -> dict[str, Any]:

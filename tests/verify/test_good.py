@@ -25,16 +25,19 @@ def test_a_good_shot_passes_and_no_check_is_skipped(shot_path: Path, context: Co
     assert [c.name for c in verdict.checks if c.skipped] == []
 
 
-def test_a_first_person_shot_with_motion_blur_passes(take_path: Path, tmp_path: Path) -> None:
+def test_a_first_person_shot_with_motion_blur_passes(take_path: Path, tmp_path: Path, context: Context) -> None:
     render_shot(take_path, tmp_path / "s", camera="first", preset="96x54", first=2, count=4, motion_blur=True, packs={})
-    verdict = verify_shot(tmp_path / "s", {})
+    verdict = verify_shot(tmp_path / "s", {}, context=context)
     assert [(c.name, c.message) for c in verdict.failures] == []
 
 
 def test_two_workers_and_one_find_the_same(shot_path: Path, context: Context) -> None:
-    one = verify_shot(shot_path, {}, context=context, workers=1).as_dict()
-    again = verify_shot(shot_path, {}, context=context, workers=1).as_dict()
-    assert one == again
+    one = verify_shot(shot_path, {}, context=context, workers=1)
+    two = verify_shot(shot_path, {}, context=context, workers=2)
+    # Only what looks over a seam between two parts sees a frame less.
+    seam = {"rgb_time", "rgb_registration"}
+    assert [c for c in one.checks if c.name not in seam] == [c for c in two.checks if c.name not in seam]
+    assert one.passed and two.passed
 
 
 def test_a_good_take_passes_by_its_path(take_path: Path) -> None:

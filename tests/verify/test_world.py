@@ -20,7 +20,7 @@ def _entity(name: str, position: list[float], **more: Any) -> dict[str, Any]:
 
 def _with(make_world: MakeWorld, *entities: dict[str, Any], **changes: Any) -> World:
     kept = [e.model_dump(mode="json") for e in make_world().entities]
-    return make_world(entities=[*kept, *entities], **changes)
+    return make_world(entities=[*kept, *entities], **({"goals": []} | changes))
 
 
 def failures(world: World) -> set[str]:
@@ -36,7 +36,7 @@ def test_a_thing_out_of_bounds_is_found(make_world: MakeWorld) -> None:
 
 
 def test_a_world_without_light_is_found(make_world: MakeWorld) -> None:
-    assert "light" in failures(make_world(light={"sun": None, "sky": {"intensity": 0.0}}))
+    assert "light" in failures(make_world(light={"sun": None, "sky": {"intensity": 0.0}}, goals=[]))
 
 
 def test_crates_put_into_each_other_are_found(make_world: MakeWorld) -> None:

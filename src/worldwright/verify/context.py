@@ -57,7 +57,7 @@ class Context:
     def __init__(self, packs: Mapping[str, Path]) -> None:
         self.packs = dict(packs)
         self._scenes: OrderedDict[str, Scene] = OrderedDict()
-        self._probes: OrderedDict[tuple[str, tuple[int, ...]], GeometryProbe] = OrderedDict()
+        self._probes: OrderedDict[tuple[str, tuple[int, ...], bool], GeometryProbe] = OrderedDict()
         self._verdicts: OrderedDict[str, tuple[Check, ...]] = OrderedDict()
         self._renderer: tuple[tuple[object, ...], Renderer] | None = None
 
@@ -86,12 +86,14 @@ class Context:
         self._scenes.move_to_end(key)
         return self._scenes[key]
 
-    def probe(self, world: World, body_ids: tuple[int, ...]) -> GeometryProbe:
-        """The ray-caster for a world's visible geometry."""
-        key = (world_hash(world), body_ids)
+    def probe(self, world: World, body_ids: tuple[int, ...], *, solid: bool = False) -> GeometryProbe:
+        """The ray-caster for a world's visible geometry; ``solid``: for what can be touched alone (no leaves, no flames)."""
+        key = (world_hash(world), body_ids, solid)
         if key not in self._probes:
-            self._probes[key] = GeometryProbe(self.scene(world).geometry, world, body_ids)
-            while len(self._probes) > KEPT_WORLDS:
+            geometry = self.scene(world).geometry
+            shown = SceneGeometry(geometry.collision, geometry.collision, {}, {}) if solid else geometry
+            self._probes[key] = GeometryProbe(shown, world, body_ids)
+            while len(self._probes) > 2 * KEPT_WORLDS:
                 self._probes.popitem(last=False)
         self._probes.move_to_end(key)
         return self._probes[key]

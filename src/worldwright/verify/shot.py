@@ -52,6 +52,8 @@ Progress = Callable[[int, int], None]
 FAST_SHARE = 8
 """``fast`` looks at one run of three frames in this many."""
 RUN = 3
+FEWEST_A_WORKER = 3
+"""Frames that make a process of their own worth while at all."""
 
 
 @dataclass
@@ -82,7 +84,8 @@ def verify_shot(
         path: the folder.
         packs: folders of the asset packs that its world uses.
         fast: look at a seeded sample of the frames (runs of three) instead of at all; files, take and rows are always checked whole.
-        workers: processes that share the frames. The verdict is the same for any number.
+        workers: processes that share the frames, a stretch each. Frames at the seams are compared with one neighbour in time
+            instead of two.
         progress: called with (frames done, all frames).
         context: keeps geometry, renderer and replays between calls; with ``workers`` > 1 it serves this process only.
 
@@ -158,7 +161,7 @@ def chosen_frames(count: int, fast: bool, seed: str) -> list[int]:
 
 def _check_frames(shot: Shot, take: Take, context: Context, fast: bool, workers: int, progress: Progress | None) -> list[Check]:
     frames = chosen_frames(shot.info.n_frames, fast, shot.info.id)
-    parts = [list(part) for part in np.array_split(np.array(frames), max(1, min(workers, len(frames) // 8)))]
+    parts = [list(part) for part in np.array_split(np.array(frames), max(1, min(workers, len(frames) // FEWEST_A_WORKER)))]
     if len(parts) == 1:
         found = [measure_frames(shot, take, context, frames, progress)]
     else:
@@ -184,6 +187,7 @@ def measure_frames(shot: Shot, take: Take, context: Context, frames: Sequence[in
     info, header = shot.info, take.header
     found = Findings()
     scene, probe = context.scene(header.world), context.probe(header.world, header.body_ids)
+    solid = context.probe(header.world, header.body_ids, solid=True)
     renderer = context.renderer(info.renderer, header.world, header.body_ids, info.width, info.height, info.all_passes)
     if renderer is None:
         found.not_drawn = f"renderer {info.renderer.name!r} is not installed here"
@@ -205,8 +209,10 @@ def measure_frames(shot: Shot, take: Take, context: Context, frames: Sequence[in
             found.unreadable.append((k, error.line()))
             continue
         frame = _frame(shot, take, k, moment, stored)
-        probe.set_poses(frame.now.positions, frame.now.rotations)
+        for each in (probe, solid):
+            each.set_poses(frame.now.positions, frame.now.rotations)
         found.measures += _measure(frame, probe, scene, known)
+        found.measures += shot_camera.measure_camera(frame, solid, scene.two_sided)
         if decoded is not None:
             found.measures += shot_exposure.measure_exposure(k, decoded)
             edges.add(k, decoded, stored)
@@ -290,7 +296,6 @@ def _measure(frame: Frame, probe: shot_rays.Probe, scene: Scene, known: NDArray[
     """Every check that looks at one frame alone; the probe is at its poses."""
     return [
         *shot_rays.measure_rays(frame, probe, scene.holes, scene.two_sided),
-        *shot_camera.measure_camera(frame, probe, scene.two_sided),
         *shot_flow.measure_flow(frame),
         *shot_normals.measure_normals(frame),
         *shot_entities.measure_entities(frame, known),

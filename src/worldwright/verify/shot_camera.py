@@ -1,4 +1,7 @@
-"""The camera is in free space: not inside a thing, and nothing between it and its near plane."""
+"""The camera is in free space: not inside a thing, and nothing between it and its near plane.
+
+Things that can be touched count. Among leaves, or in a flame, a camera may be.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ REACH = 1000.0
 
 def measure_camera(frame: Frame, probe: Probe, two_sided: NDArray[np.int64]) -> list[Measure]:
     """Rays from the camera to 26 sides that first meet the back of a face (inside a body nearly all do), and rays to the near plane
-    that meet anything. Expects the probe at this frame's poses."""
+    that meet anything. Expects a probe of solid things, at this frame's poses."""
     w, h = frame.width, frame.height
     corners = pixel_rays(np.array([[0, 0], [w, 0], [0, h], [w, h], [w / 2, h / 2]], dtype=np.float64), frame.K)
     near = np.linalg.norm(corners, axis=-1) * DEPTH_NEAR
