@@ -278,7 +278,7 @@ def _moved_camera(name: str, delta: Callable[[Rng], Array], what: str, *, one: b
         k = int(rng.integers(shop.n))
         frames = range(k, k + 1) if one else range(shop.n)
         move = delta(rng)
-        if not _redraw(shop, lambda view: View(view.c2w @ move, view.K), frames):
+        if not _redraw(shop, lambda view: replace(view, c2w=view.c2w @ move), frames):
             return None
         return f"every pass of {f'frame {k}' if one else 'all frames'}: {what}"
 
@@ -303,7 +303,7 @@ for _one in (True, False):
 def _lens(shop: Workshop, rng: Rng) -> str | None:
     wide = np.array([[1.01, 1, 1], [1, 1.01, 1], [1, 1, 1]])
     return (
-        "every pass: focal length 1 % longer" if _redraw(shop, lambda view: View(view.c2w, view.K * wide), range(shop.n)) else None
+        "every pass: focal length 1 % longer" if _redraw(shop, lambda view: replace(view, K=view.K * wide), range(shop.n)) else None
     )
 
 

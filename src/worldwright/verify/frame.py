@@ -81,6 +81,8 @@ class Frame:
     character_ids: tuple[int, ...]
     height: int
     width: int
+    hidden: tuple[int, ...] = ()
+    """Characters that the camera does not see: none of their pixels may be there."""
 
     @cached_property
     def pixels(self) -> Pixels | None:

@@ -209,6 +209,7 @@ def measure_frames(shot: Shot, take: Take, context: Context, frames: Sequence[in
             found.unreadable.append((k, error.line()))
             continue
         frame = _frame(shot, take, k, moment, stored)
+        known[list(moment.view.hidden)] = False
         for each in (probe, solid):
             each.set_poses(frame.now.positions, frame.now.rotations)
         found.measures += _measure(frame, probe, scene, known)
@@ -289,6 +290,7 @@ def _frame(shot: Shot, take: Take, k: int, moment: Moment, stored: Mapping[str, 
         character_ids=header.character_ids,
         height=shot.info.height,
         width=shot.info.width,
+        hidden=moment.view.hidden,
     )
 
 

@@ -58,6 +58,8 @@ def skin_characters(frame: Frame, models: Mapping[int, Model]) -> list[Skinned]:
     later = {state.id: state for state in frame.next.characters}
     out = []
     for state in frame.now.characters:
+        if state.id in frame.hidden:
+            continue
         now, normals = _placed(models[state.id], state)
         out.append(Skinned(state.id, now, normals, _placed(models[state.id], later[state.id])[0]))
     return out
@@ -77,7 +79,7 @@ def _measure(frame: Frame, character: Skinned) -> list[Measure]:
     mask = frame.stored["entity"] == character.id
     uv, z = project(character.now, frame.c2w, frame.K)
     inside = (z > NEAR) & (uv >= 1).all(axis=-1) & (uv[:, 0] < frame.width - 1) & (uv[:, 1] < frame.height - 1)
-    # Only what faces the camera can be seen: the camera of the first person is inside the head.
+    # Only what faces the camera can be seen.
     sight = frame.c2w[:3, 3] - character.now
     facing = np.einsum("ni,ni->n", sight, character.normals) > FACING * np.linalg.norm(sight, axis=-1)
     inside &= facing
