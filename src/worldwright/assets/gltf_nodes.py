@@ -18,6 +18,7 @@ F64 = NDArray[np.float64]
 AXES = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 """C: glTF's axes to ours."""
 MAX_NODES = 100_000
+MAX_DEPTH = 10_000
 
 
 def to_our_points(points: NDArray[np.floating]) -> NDArray[np.float32]:
@@ -138,22 +139,25 @@ def _order(document: Document, values: list[Value], parents: list[int]) -> list[
     scenes = document.root.items("scenes")
     shown = document.root.index("scene", len(scenes))
     if scenes:
-        roots = []
+        named: dict[int, None] = {}
         for item in scenes[shown or 0].items("nodes", MAX_NODES):
             node = item.as_int()
             if node >= len(values):
                 item.fail(f"index {node} is out of range, there are {len(values)}")
             if parents[node] >= 0:
                 item.fail(f"node {node} is no root, its parent is {parents[node]}")
-            if node in roots:
+            if node in named:
                 item.fail(f"node {node} is named twice")
-            roots.append(node)
+            named[node] = None
+        roots = list(named)
     else:
         roots = [k for k, parent in enumerate(parents) if parent < 0]
     order = []
-    stack = roots[::-1]
+    stack = [(root, 0) for root in reversed(roots)]
     while stack:
-        node = stack.pop()
+        node, depth = stack.pop()
+        if depth > MAX_DEPTH:
+            values[node].fail(f"the node tree is deeper than {MAX_DEPTH}", "simplify the node tree")
         order.append(node)
-        stack += [int(child) for child in reversed(values[node].data.get("children", []))]
+        stack += [(int(child), depth + 1) for child in reversed(values[node].data.get("children", []))]
     return order

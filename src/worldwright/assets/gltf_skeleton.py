@@ -50,6 +50,8 @@ def read_rigging(document: Document, nodes: Nodes, used: Collection[int], moved:
     for skin in sorted(used):
         wanted[skin] = _joints(skins[skin], nodes)
         binds[skin] = _inverse_binds(document, skins[skin], len(wanted[skin]))
+    if len(moved) > MAX_JOINTS and not used:
+        document.fail(f"{len(moved)} animated nodes, at most {MAX_JOINTS} are read", "simplify the rig")
     members = _members(nodes, {node for joints in wanted.values() for node in joints}, set(moved), bool(used))
     shown = set(nodes.order)
     for skin, joints in wanted.items():
