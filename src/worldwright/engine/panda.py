@@ -15,8 +15,10 @@ from worldwright.assets.animation import Animator
 from worldwright.assets.model import SceneGeometry
 from worldwright.assets.scene import build_scene
 from worldwright.controls import Control
-from worldwright.engine.controller import CharacterController
+from worldwright.engine.controller import advance, place_person
 from worldwright.engine.overlap import capsule_overlap
+from worldwright.engine.person.body import Person
+from worldwright.engine.person.flags import clip
 from worldwright.engine.physics import EVERYTHING, SOLVER_ITERATIONS, Physics
 from worldwright.engine.protocol import DEFAULT_TICK_RATE, CharacterState, Event, RayHits, State, SweepHit
 from worldwright.engine.rigs import Rigs
@@ -73,16 +75,14 @@ class PandaEngine:
         self._physics = physics = Physics(world, self._geometry, self._packs, self.tick_rate)
         self.body_ids = physics.body_ids
         spawns = {s.name: s for s in world.spawns}
-        self._controllers = [
-            CharacterController(k, world.character_id(k), c, spawns[c.spawn], physics) for k, c in enumerate(world.characters)
-        ]
-        self.character_ids = tuple(c.id for c in self._controllers)
-        for k, controller in enumerate(self._controllers):
-            where = f"characters[{k}].spawn {controller.character.spawn!r}"
-            refuse_overlap(controller, self._geometry, world, where)
+        self._people = [place_person(k, world.character_id(k), c, spawns[c.spawn], physics) for k, c in enumerate(world.characters)]
+        self.character_ids = tuple(c.id for c in self._people)
+        for k, person in enumerate(self._people):
+            where = f"characters[{k}].spawn {person.character.spawn!r}"
+            refuse_overlap(person, self._geometry, world, where)
         for animator in self._animators:
             animator.reset()
-        played = self._controllers[0]
+        played = self._people[0]
         self._rigs = Rigs(world.camera, played, physics)
         self._events: list[Event] = []
         self._reached: set[str] = set()
@@ -93,20 +93,20 @@ class PandaEngine:
         """Advance one tick with this input for the played character; the others stand."""
         physics = self._running()
         physics.step()
-        for k, controller in enumerate(self._controllers):
-            controller.tick(control if k == 0 else _IDLE)
-            clip, speed = controller.clip()
+        for k, person in enumerate(self._people):
+            advance(person, control if k == 0 else _IDLE)
+            name, speed = clip(person)
             animator = self._animators[k]
-            own = animator.clips[clip].speed
-            animator.update(physics.dt, clip, speed / own if own > 1e-3 and speed > 0 else 1.0)
-            if controller.events:
-                self._events += controller.events
-                controller.events.clear()
-        played = self._controllers[0]
+            own = animator.clips[name].speed
+            animator.update(physics.dt, name, speed / own if own > 1e-3 and speed > 0 else 1.0)
+            if person.events:
+                self._events += person.events
+                person.events.clear()
+        played = self._people[0]
         self._rigs.advance()
         self._watch(played)
 
-    def _watch(self, played: CharacterController) -> None:
+    def _watch(self, played: Person) -> None:
         """Events of places and things: goals, bounds, doors."""
         world, physics = self._loaded(), self._running()
         tick = physics.tick
@@ -132,14 +132,14 @@ class PandaEngine:
         """The state after the last tick, at the cost of reading what is awake."""
         physics = self._running()
         positions, rotations, linear, angular = physics.read()
-        characters = tuple(self._character(k) for k in range(len(self._controllers)))
-        contacts = physics.contacts((c.id, other) for c in self._controllers for other in sorted(c.touching))
+        characters = tuple(self._character(k) for k in range(len(self._people)))
+        contacts = physics.contacts((c.id, other) for c in self._people for other in sorted(c.touching))
         events, self._events = tuple(self._events), []
         cameras = self._rigs.cameras()
         return State(physics.tick, positions, rotations, linear, angular, characters, contacts, events, cameras)
 
     def _character(self, k: int) -> CharacterState:
-        c, animator = self._controllers[k], self._animators[k]
+        c, animator = self._people[k], self._animators[k]
         return CharacterState(
             c.id, c.feet, c.yaw, c.pitch, c.moved, c.flags, animator.clip, animator.time, c.ground, animator.bones()
         )
@@ -202,9 +202,9 @@ class PandaEngine:
         return self._physics
 
 
-def refuse_overlap(controller: CharacterController, geometry: SceneGeometry, world: World, where: str) -> None:
+def refuse_overlap(person: Person, geometry: SceneGeometry, world: World, where: str) -> None:
     """Raise WorldwrightError where a character would start inside an entity, naming the one that reaches deepest into it."""
-    low, high = controller.axis()
+    low, high = person.axis()
     deepest, name = 0.0, ""
     for k, entity in enumerate(world.entities):
         meshes = geometry.collision.get(world.entity_id(k), ())
@@ -212,13 +212,13 @@ def refuse_overlap(controller: CharacterController, geometry: SceneGeometry, wor
             triangles = np.concatenate([m.positions[m.indices.astype(np.int64)] for m in meshes]).astype(np.float64)
             back = quat_conjugate(entity.rotation)
             depth = capsule_overlap(
-                quat_rotate(back, low - entity.position), quat_rotate(back, high - entity.position), controller.felt, triangles
+                quat_rotate(back, low - entity.position), quat_rotate(back, high - entity.position), person.felt, triangles
             )
             if depth > deepest:
                 deepest, name = depth, entity.name
     if deepest > 0:
         raise WorldwrightError(
-            f"{controller.character.name!r} would start inside entity {name!r}, by {deepest:.3f} m",
+            f"{person.character.name!r} would start inside entity {name!r}, by {deepest:.3f} m",
             where=where,
             fix="move the spawn or the entity",
         )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from panda3d import bullet
 
-from worldwright.engine.controller import CharacterController
+from worldwright.engine.person.body import Person
 from worldwright.engine.physics import Physics
 from worldwright.world.spec import Camera
 
@@ -31,7 +31,7 @@ RIG_TICKS = 2
 class Rigs:
     """First and third person for one character. ``advance`` every tick; ``cameras`` when somebody looks."""
 
-    def __init__(self, camera: Camera, character: CharacterController, physics: Physics) -> None:
+    def __init__(self, camera: Camera, character: Person, physics: Physics) -> None:
         self.camera, self.character, self.physics = camera, character, physics
         self.mask = character.mask
         self._sphere = bullet.BulletSphereShape(min(BOOM_RADIUS, 0.9 * character.radius))
