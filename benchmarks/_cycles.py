@@ -105,7 +105,9 @@ def export(take_path: Path, folder: Path, *, frames: int, width: int, height: in
 def run(folder: Path, *, passes: bool) -> float:
     """Seconds a frame in Cycles: from changing the scene to the file on disk; the first frame, which also builds the scene, is not
     counted."""
-    command = [sys.executable, __file__, str(folder), *(["--passes"] if passes else [])]
+    # bpy wants an older numpy than we do: `make bench` gives it an environment of its own.
+    own = Path(__file__).parents[1] / ".venv-bpy" / "bin" / "python"
+    command = [str(own if own.exists() else sys.executable), __file__, str(folder), *(["--passes"] if passes else [])]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     lines = [line for line in done.stdout.splitlines() if line.startswith("seconds ")]
     if done.returncode or not lines:

@@ -4,8 +4,7 @@
 
 Records a courtyard, then renders it at 720p with all eight passes to disk in a process of its own. Prints CPU milliseconds a frame by
 stage and by pass, and the share of the limit that the cores set: frames a second divided by cores / (CPU seconds a frame). Then the
-peak memory of renderings of 10 s and of 60 s of video. With ``--cycles``, Cycles (bpy 4.5 or 5.0: ``uv sync --group bench``, or pip
-install bpy) renders the same scene from the same cameras in the same run, 4 samples, denoised.
+peak memory of renderings of 10 s and of 60 s of video. With ``--cycles``, Cycles (bpy, which ``make bench`` puts into ``.venv-bpy``) renders the same scene from the same cameras in the same run, 4 samples, denoised.
 Exits 1 when a target is missed: 0.85 of the limit, 5 % of memory, 20 times Cycles.
 """
 
