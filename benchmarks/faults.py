@@ -132,7 +132,7 @@ def _one_fault(shot: Path, name: str, label: str, rng: np.random.Generator, cont
 
 
 def show(outcome: Outcome, seconds: float, console: Console) -> None:
-    """The table by kind, and what went wrong."""
+    """The table by kind."""
     table = Table(title="faults by kind", title_justify="left")
     for column in ("fault", "caught", "missed"):
         table.add_column(column, justify="left" if column == "fault" else "right")
@@ -140,10 +140,6 @@ def show(outcome: Outcome, seconds: float, console: Console) -> None:
     for name in sorted({*outcome.caught, *missed}):
         table.add_row(name, str(outcome.caught[name]), f"[bold red]{missed[name]}[/]" if missed[name] else "0")
     console.print(table)
-    for found in outcome.missed:
-        console.print(f"missed {found['fault']}: {found['what']} in {found['shot']}", markup=False)
-    for found in outcome.condemned:
-        console.print(f"good shot failed: {found['shot']}: {found['checks']}", markup=False)
     console.print(f"caught by: {', '.join(f'{name} {count}' for name, count in outcome.by.most_common())}", markup=False)
     console.print(
         f"{sum(outcome.caught.values())} of {sum(outcome.caught.values()) + len(outcome.missed)} faults caught, "
@@ -176,6 +172,10 @@ def main() -> int:
             total.missed += part.missed
             total.caught += part.caught
             total.by += part.by
+            for found in part.condemned:
+                console.print(f"good shot failed: {found['shot']}: {found['checks']}", markup=False)
+            for found in part.missed:
+                console.print(f"missed {found['fault']}: {found['what']} in {found['shot']}", markup=False)
             done = sum(total.caught.values()) + len(total.missed)
             console.print(f"{total.good} good shots, {done} faults, {len(total.missed)} missed, {len(total.condemned)} condemned")
     seconds = time.perf_counter() - start

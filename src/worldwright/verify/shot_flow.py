@@ -48,12 +48,13 @@ def measure_flow(frame: Frame) -> list[Measure]:
     use &= length < 1000
     unknown = np.any(stored == FLOW_INVALID, axis=-1)
     error = np.where(unknown, np.inf, np.linalg.norm(stored / FLOW_SCALE - expected, axis=-1))
-    beyond = error > TOLERANCE_PX + RELATIVE * length
+    excess = np.maximum(error - RELATIVE * length, 0.0)
+    beyond = excess > TOLERANCE_PX
     if not use.any():
         return []
     share = float(beyond[use].mean())
-    median = float(np.median(error[use]))
+    median = float(np.median(excess[use]))
     return [
         Measure(NAME, frame.index, share, SHARE, f"share of pixels whose flow is over {TOLERANCE_PX} px off depth and motion"),
-        Measure(NAME, frame.index, median, TOLERANCE_PX, "median error of flow (px)"),
+        Measure(NAME, frame.index, median, TOLERANCE_PX, f"median error of flow beyond {RELATIVE:.1%} of its length (px)"),
     ]

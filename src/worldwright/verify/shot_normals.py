@@ -13,8 +13,8 @@ MEDIAN_DEG = 4.0
 """Smooth shading bends normals away from the flat triangles that depth shows."""
 FAR_OFF_DEG = 35.0
 FAR_OFF_SHARE = 0.05
-TURN_DEG = 0.4
-"""A common turn of all normals: that of a camera in another direction. Bends of smooth shading cancel in it."""
+TURN_DEG = 1.0
+"""A common turn of all normals: that of a camera in another direction. Bends of smooth shading cancel in it but for half a degree."""
 FEWEST = 40
 GRAZING = 0.2
 """Cosine to the view below which depth slopes are too steep to measure by."""
