@@ -85,7 +85,14 @@ class PandaEngine:
         played = self._people[0]
         self._rigs = Rigs(world.camera, played, physics)
         self._events: list[Event] = []
-        self._reached: set[str] = set()
+        # What is asked in every tick, bound once.
+        self._goals = [(float(k), goal.position, goal.radius) for k, goal in enumerate(world.goals)]
+        self._bounds = (*world.bounds.min, *world.bounds.max)
+        self._doors = [
+            (body.id, body.node.is_active, body.hinge.get_hinge_angle)
+            for body in physics.hinged
+            if body.hinge is not None and abs(body.hinge_axis[2]) > UPRIGHT
+        ]
         self._outside = False
         self._open: set[int] = set()
 
@@ -108,25 +115,25 @@ class PandaEngine:
 
     def _watch(self, played: Person) -> None:
         """Events of places and things: goals, bounds, doors."""
-        world, physics = self._loaded(), self._running()
-        tick = physics.tick
-        x, y, z = played.feet
-        for k, goal in enumerate(world.goals):
-            if goal.name not in self._reached and math.dist((x, y, z), goal.position) <= goal.radius:
-                self._reached.add(goal.name)
-                self._events.append(Event(tick, "goal", played.id, 0, float(k)))
-        low, high = world.bounds.min, world.bounds.max
-        if not self._outside and not (low[0] <= x <= high[0] and low[1] <= y <= high[1] and low[2] <= z <= high[2]):
+        tick, feet = self._running().tick, played.feet
+        for goal in self._goals:
+            number, position, radius = goal
+            if math.dist(feet, position) <= radius:
+                self._goals = [other for other in self._goals if other is not goal]
+                self._events.append(Event(tick, "goal", played.id, 0, number))
+        x, y, z = feet
+        x0, y0, z0, x1, y1, z1 = self._bounds
+        if not self._outside and not (x0 <= x <= x1 and y0 <= y <= y1 and z0 <= z <= z1):
             self._outside = True
             self._events.append(Event(tick, "out_of_bounds", played.id))
-        for body in physics.hinged:
-            if body.node.is_active() and abs(body.hinge_axis[2]) > UPRIGHT:
-                angle = abs(physics.hinge_angle(body)[0])
-                if angle > DOOR_OPEN and body.id not in self._open:
-                    self._open.add(body.id)
-                    self._events.append(Event(tick, "door", body.id, played.id, angle))
+        for id, is_active, hinge_angle in self._doors:
+            if is_active():
+                angle = abs(math.radians(hinge_angle()))
+                if angle > DOOR_OPEN and id not in self._open:
+                    self._open.add(id)
+                    self._events.append(Event(tick, "door", id, played.id, angle))
                 elif angle < DOOR_SHUT:
-                    self._open.discard(body.id)
+                    self._open.discard(id)
 
     def state(self) -> State:
         """The state after the last tick, at the cost of reading what is awake."""

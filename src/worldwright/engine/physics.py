@@ -24,6 +24,7 @@ from panda3d import bullet, core
 from worldwright.assets.gltf import load_gltf
 from worldwright.assets.model import Mesh, SceneGeometry
 from worldwright.assets.primitives import part_meshes
+from worldwright.engine.reading import BodyReader
 from worldwright.engine.shapes import box_shape, mass_properties, solid, triangle_shape
 from worldwright.errors import WorldwrightError
 from worldwright.transforms import quat_conjugate, quat_multiply, quat_normalise, quat_rotate
@@ -63,8 +64,6 @@ LINEAR_SLEEP, ANGULAR_SLEEP = 0.05, 0.1
 """Below these speeds (m/s, rad/s) for two seconds a body falls asleep. Bullet's own 0.8 and 1.0 would freeze a rolling ball."""
 CONTACT_DISTANCE = 0.01
 """Metres: bodies nearer than this touch."""
-STALE_TICKS = 120
-"""A body can fall asleep, wake and sleep again unseen only if nobody reads for longer than this."""
 
 
 @dataclass(slots=True)
@@ -87,18 +86,6 @@ class Body:
     move: Callable[[float], tuple[Vec, Vec]] | None = None
     offset: bool = False
     """True where centre or axes differ from the entity's frame."""
-
-
-@dataclass(slots=True)
-class _Reader:
-    """Arrays that Bullet's poses are copied into; Panda's own vectors are slow to take apart one by one."""
-
-    positions: core.PTA_LVecBase3f
-    rotations: core.PTA_LVecBase4f
-    linear: core.PTA_LVecBase3f
-    angular: core.PTA_LVecBase3f
-    awake: list[bool]
-    tick: int = -1
 
 
 @dataclass(slots=True)
@@ -149,14 +136,8 @@ class Physics:
         self.body_ids = tuple(b.id for b in self.movers)
         self.hinged = [b for b in self.movers if b.hinge is not None]
         self._kinematic = [b for b in self.movers if b.move is not None]
-        self._getters = [
-            (n.is_active, n.get_transform, n.get_linear_velocity, n.get_angular_velocity) for n in (b.node for b in self.movers)
-        ]
+        self._reader = BodyReader(self.movers)
         self._moves = [(i, b.move) for i, b in enumerate(self.movers) if b.move is not None]
-        self._reader = self._make_reader()
-        self._offsets = [i for i, b in enumerate(self.movers) if b.offset]
-        self._back_axes = quat_conjugate(np.array([self.movers[i].axes for i in self._offsets]).reshape(-1, 4))
-        self._back_centre = np.array([self.movers[i].centre for i in self._offsets]).reshape(-1, 3)
         self._step = self.bullet.do_physics
 
     # --- building -----------------------------------------------------------------------------------------------------------
@@ -212,11 +193,6 @@ class Physics:
         self._add(body)
         return body
 
-    def _make_reader(self) -> _Reader:
-        n = max(1, len(self.movers))
-        three, four = core.PTA_LVecBase3f.empty_array, core.PTA_LVecBase4f.empty_array
-        return _Reader(three(n), four(n), three(n), three(n), [True] * n)
-
     # --- time ---------------------------------------------------------------------------------------------------------------
 
     def step(self) -> None:
@@ -231,37 +207,8 @@ class Physics:
     # --- reading ------------------------------------------------------------------------------------------------------------
 
     def read(self) -> tuple[F32, F32, F32, F32]:
-        """Positions [B, 3], rotations [B, 4] wxyz, linear and angular velocities [B, 3] of the movers, at the entities' origins.
-
-        Only bodies that are awake now or were at the last reading are asked."""
-        reader = self._reader
-        every = reader.tick < 0 or self.tick - reader.tick > STALE_TICKS
-        set_p, set_r = reader.positions.set_element, reader.rotations.set_element
-        set_l, set_a = reader.linear.set_element, reader.angular.set_element
-        awake, i = reader.awake, 0
-        for is_active, transform, linear_of, angular_of in self._getters:
-            active = is_active()
-            if active or awake[i] or every:
-                pose = transform()
-                set_p(i, pose.get_pos())
-                set_r(i, pose.get_quat())
-                set_l(i, linear_of())
-                set_a(i, angular_of())
-            awake[i] = active
-            i += 1  # noqa: SIM113 - enumerate builds a tuple more for each body of each sample
-        reader.tick = self.tick
-        n = len(self.movers)
-        positions = np.frombuffer(reader.positions, dtype=np.float32).reshape(-1, 3)[:n].copy()
-        rotations = np.frombuffer(reader.rotations, dtype=np.float32).reshape(-1, 4)[:n].copy()
-        linear = np.frombuffer(reader.linear, dtype=np.float32).reshape(-1, 3)[:n].copy()
-        angular = np.frombuffer(reader.angular, dtype=np.float32).reshape(-1, 3)[:n].copy()
-        if self._offsets:
-            k = self._offsets
-            q = quat_multiply(rotations[k], self._back_axes)
-            arm = quat_rotate(q, self._back_centre)
-            rotations[k] = q
-            positions[k] -= arm
-            linear[k] -= np.cross(angular[k], arm)
+        """Positions [B, 3], rotations [B, 4] wxyz, linear and angular velocities [B, 3] of the movers, at the entities' origins."""
+        positions, rotations, linear, angular = self._reader.read(self.tick)
         for i, move in self._moves:
             linear[i] = move(self.tick * self.dt)[1]
         return positions, rotations, linear, angular
@@ -322,7 +269,7 @@ class Physics:
             self.bullet.remove(body.node)
         self.bodies.clear()
         self.ids.clear()
-        self.movers, self._kinematic, self.hinged, self._getters = [], [], [], []
+        self.movers, self._kinematic, self.hinged, self._reader = [], [], [], BodyReader(())
 
 
 @dataclass(slots=True)
