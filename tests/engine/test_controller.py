@@ -157,6 +157,22 @@ def test_a_low_ceiling_lets_one_through_or_a_head_into_it(kit: Any) -> None:
     assert max(s.cameras["first"][2, 3] for s in under.states[-100:]) < 1.3
 
 
+def test_the_view_jumps_on_the_way_down_stairs_in_crouching_or_in_landing(kit: Any) -> None:
+    """The capsule goes a step in a tick; eye and feet take some ticks for it."""
+    down = kit.play(kit.world(kit.stairs(0.3), spawn=(3, 0, 1.2), yaw=math.pi), GO | RUN, 1.0)
+    assert down.path[-1][2] == pytest.approx(0, abs=0.03)
+    assert np.abs(np.diff(eye_heights(down))).max() < 0.025
+    crouch = kit.play(kit.world(), lambda t: CROUCH if t > 10 else 0, 0.4)
+    assert np.abs(np.diff(eye_heights(crouch))).max() < 0.0126
+    landed = kit.play(kit.world(spawn=(0, 0, 0.4)), 0, 0.5)
+    assert landed.kinds() == ["land"]
+    assert np.diff(landed.path[:, 2]).max() < 0.002
+
+
+def eye_heights(played: Any) -> Any:
+    return np.array([s.cameras["first"][2, 3] for s in played.states])
+
+
 def test_a_jump_goes_through_a_ceiling(kit: Any) -> None:
     played = kit.play(kit.world(kit.box("roof", (4, 4, 0.2), (0, 0, 2.2))), JUMP, 1.0)
     assert played.path[:, 2].max() < 2.1 - 1.75 + 0.01
@@ -241,6 +257,31 @@ def test_use_adds_no_strength(kit: Any) -> None:
         far[keys] = played.body()[-1][0]
     assert far[GO] < 1.22
     assert far[GO | USE] > 1.4
+
+
+def test_crouching_hurls_away_what_one_stands_on_or_a_step_what_stands_beside_it(kit: Any) -> None:
+    """The body's middle goes down by 0.35 m in a tick, or up by a step: that is no speed that others feel."""
+    lying = (math.sqrt(0.5), math.sqrt(0.5), 0, 0)
+    log = kit.thing(
+        "log",
+        {"shape": "cylinder", "radius": 0.35, "height": 1.6},
+        (0, 0, 0.35),
+        rotation=lying,
+        body="dynamic",
+        mass=30,
+        friction=0.9,
+    )
+    on = kit.play(kit.world(log, spawn=(0.1, 0, 0.72)), lambda t: CROUCH if t > 40 else 0, 0.4)
+    assert fastest(on) < 3.5
+    crate = kit.box("crate", (1.0, 0.6, 0.6), (1.3, 0.6, 0.3), body="dynamic", mass=10)
+    steps = [kit.box("low", (4, 0.5, 0.3), (2.8, 0, 0.15)), kit.box("high", (3, 0.5, 0.6), (2.8, 0, 0.3))]
+    beside = kit.play(kit.world(crate, steps, spawn=(0, 0.12, 0)), GO, 1.3)
+    assert beside.path[-1][2] == pytest.approx(0.6, abs=0.05)
+    assert fastest(beside) < 1
+
+
+def fastest(played: Any) -> float:
+    return max(float(np.abs(s.linear).max()) for s in played.states)
 
 
 def door(kit: Any, **joint: Any) -> Any:

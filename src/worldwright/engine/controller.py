@@ -27,6 +27,8 @@ SMOOTH_SECONDS = 0.05
 """Time constant with which the feet (and the camera) follow a step."""
 CROUCH_SECONDS = 0.08
 """Time constant with which the eye follows crouching and standing up."""
+CROUCH_RATE = 3.0
+"""m/s, the most of that."""
 
 _FORWARD, _BACK, _LEFT, _RIGHT = (KEY_BITS[k] for k in ("forward", "back", "left", "right"))
 _RUN, _JUMP, _CROUCH, _USE = (KEY_BITS[k] for k in ("run", "jump", "crouch", "use"))
@@ -161,8 +163,18 @@ def _smooth(me: Person) -> None:
     me.lag_y *= decay
     me.lag_z *= decay
     me.sink = want + (me.sink - want) * decay
-    me.height_now = me.tall + (me.height_now - me.tall) * math.exp(-me.dt / CROUCH_SECONDS)
+    bend = (me.height_now - me.tall) * (1 - math.exp(-me.dt / CROUCH_SECONDS))
+    me.height_now -= min(CROUCH_RATE * me.dt, max(-CROUCH_RATE * me.dt, bend))
     me.feet = (me.x - me.lag_x, me.y - me.lag_y, me.z - me.lag_z - me.sink)
+    me.headroom = _headroom(me, me.feet[2] - me.z + me.height_now - me.tall)
+
+
+def _headroom(me: Person, lift: float) -> float:
+    """How far of ``lift`` metres the head can be above the capsule."""
+    if lift < 1e-3:
+        return 0.0
+    hit = drop(me, lift)
+    return lift if hit is None else max(0.0, hit.fraction * lift - SKIN)
 
 
 def _towards(ax: float, ay: float, bx: float, by: float, most: float) -> tuple[float, float]:

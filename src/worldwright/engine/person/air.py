@@ -81,8 +81,9 @@ def _land(me: Person, touch: Touch) -> None:
     me.touching.add(touch.entity)
     me.tell("land", other=touch.entity, value=-me.vz)
     me.ground, me.ground_normal, me.vz = touch.entity, touch.normal, 0.0
-    # A fall ends a skin above the ground, a walk goes a gap above it.
+    # A fall ends a skin above the ground, a walk goes a gap above it; the feet that are seen do not jump.
     me.z += GAP - SKIN
+    me.lag_z += GAP - SKIN
 
 
 def _along(x: float, y: float, z: float, planes: list[Vec]) -> Vec:

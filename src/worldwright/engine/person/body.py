@@ -26,6 +26,8 @@ FOOT_INSET = 0.015
 """Sweeps up and down are this much thinner than those along, so that a wall one leans on is no ground."""
 BODY_INSET = 0.01
 """The body that others feel is this much thinner than the swept capsule, so that they do not push each other without end."""
+JOLT = 6.0
+"""m/s: a faster change of height than falling explains is a step or a crouch, whose speed nobody else may feel."""
 CROUCH_SHARE = 0.6
 """Height of the crouched body as a share of the standing one."""
 EYE_ROOM = 0.1
@@ -68,6 +70,8 @@ class Person:
         self.keys = 0
         self.events: list[Event] = []
         self.lag_x = self.lag_y = self.lag_z = 0.0
+        self.rise_x = self.rise_y = 0.0
+        """Metres up per metre along X and Y that the feet follow at once: the ground's slope, smoothed."""
         self.sink = 0.0
         self.debt = 0.0
         self.sliding: Vec | None = None
@@ -78,9 +82,12 @@ class Person:
         self.moved: Vec = (0.0, 0.0, 0.0)
         self.feet: Vec = spawn.position
         self.height_now = self.height
+        self.headroom = 0.0
+        """Metres above the capsule that are known to be free, as far as smoothing lifts the head."""
         self.use_ways: dict[int, float] = {}
         self.push_last: dict[int, int] = {}
         self.step_until = self.push_until = self.hit_until = -1
+        self.placed_z = centre[2]
         self.place()
 
     def reshape(self) -> None:
@@ -98,10 +105,11 @@ class Person:
         return self.low if self.crouched else self.height
 
     def eye(self, share: float) -> Vec:
-        """The eye at ``share`` of the body's height. Smoothing never lifts it out of the capsule, where there may be a ceiling."""
+        """The eye at ``share`` of the body's height. Where feet trail behind on the way down, or the head does
+        in crouching, it is no higher than there is room."""
         x, y, z = self.feet
         high = share * self.height_now
-        top = self.z + max(high, self.height_now - EYE_ROOM)
+        top = self.z + max(share * self.tall, self.tall - EYE_ROOM) + self.headroom
         return (x, y, min(z + high, top))
 
     def axis(self) -> tuple[F64, F64]:
@@ -120,8 +128,18 @@ class Person:
         self.z += dz
 
     def place(self) -> None:
-        """Put the felt body where the capsule is; Bullet takes it up in its next step."""
-        self.body.path.set_pos(self.x, self.y, self.z + 0.5 * (self.tall + GAP))
+        """Put the felt body where the capsule is; Bullet takes it up in its next step.
+
+        Bullet takes the way that a kinematic body goes in a tick for its speed: a step, or the lower middle of a crouching body, would
+        hit what touches it at 80 m/s. Not kinematic for a moment, the body is there at once and at rest."""
+        node, z = self.body.node, self.z + 0.5 * (self.tall + GAP)
+        jolt = abs(z - self.placed_z - self.vz * self.dt) > JOLT * self.dt
+        if jolt:
+            node.set_kinematic(False)
+        self.body.path.set_pos(self.x, self.y, z)
+        if jolt:
+            node.set_kinematic(True)
+        self.placed_z = z
 
     def tell(self, kind: str, other: int = 0, value: float = 0.0) -> None:
         """Note an event of this tick."""

@@ -17,12 +17,14 @@ from worldwright.engine.person.underfoot import lean
 NOISE, CALM = 0.002, 0.2
 """Bullet's sweeps stop up to a millimetre early, here more and there less. Smaller changes of the ground than NOISE metres are followed
 by this share a tick, so that feet do not tremble."""
+RISE_SECONDS = 0.03
+"""Time constant with which the feet that are seen take to another slope."""
 
 
 def walk(me: Person) -> None:
     """Go along the ground for a tick, at the velocity that one has."""
     met = Met()
-    z0 = me.z
+    x0, y0, z0 = me.x, me.y, me.z
     dx, dy = me.vx * me.dt, me.vy * me.dt
     length = math.hypot(dx, dy)
     if length > 1e-9:
@@ -30,7 +32,8 @@ def walk(me: Person) -> None:
         me.debt -= pay
         share = 1 - pay / length
         _slide(me, dx * share, dy * share, met)
-    _follow_ground(me, z0)
+    _follow_ground(me)
+    _trail(me, x0, y0, z0)
     remember(me, met)
 
 
@@ -71,7 +74,7 @@ def _slide(me: Person, dx: float, dy: float, met: Met) -> None:
         wall = h
 
 
-def _follow_ground(me: Person, z0: float) -> None:
+def _follow_ground(me: Person) -> None:
     """Find the ground below, not lower than a step; else start to fall."""
     reach = me.reach
     hit = drop(me, -reach)
@@ -86,14 +89,19 @@ def _follow_ground(me: Person, z0: float) -> None:
     me.ground, me.ground_normal = touch.entity, touch.normal
     me.touching.add(touch.entity)
     me.vz = 0.0
-    slope = touch.normal
-    expected = -(slope[0] * me.vx + slope[1] * me.vy) / slope[2] * me.dt
-    jump = me.z - z0 - expected
-    if abs(jump) > 0.25 * GAP:
-        me.lag_z += jump
-        if abs(jump) > GAP:
-            me.step_until = me.physics.tick + int(STEP_FLAG_SECONDS / me.dt)
     lean(me, hit)
+
+
+def _trail(me: Person, x0: float, y0: float, z0: float) -> None:
+    """Let the feet that are seen follow later what the slope does not account for: steps, edges, and the tremble of sweeps."""
+    nx, ny, nz = me.ground_normal
+    keep = math.exp(-me.dt / RISE_SECONDS)
+    me.rise_x = -nx / nz + (me.rise_x + nx / nz) * keep
+    me.rise_y = -ny / nz + (me.rise_y + ny / nz) * keep
+    jump = me.z - z0 - me.rise_x * (me.x - x0) - me.rise_y * (me.y - y0)
+    me.lag_z += jump
+    if abs(jump) > GAP and me.ground:
+        me.step_until = me.physics.tick + int(STEP_FLAG_SECONDS / me.dt)
 
 
 def settle(me: Person) -> None:
