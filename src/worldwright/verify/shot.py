@@ -329,7 +329,7 @@ def _sum_up(info: ShotInfo, parts: Sequence[Findings], fast: bool) -> list[Check
         checks.append(summarise(name, measures, nothing=nothing))
     offsets = sorted(o for part in parts for o in part.offsets)
     checks.append(
-        shot_edges.check_edges(offsets, sorted(t for part in parts for t in part.times))
+        shot_edges.check_edges(offsets, sorted(t for part in parts for t in part.times), blurred=info.motion_blur is not None)
         if info.rgb is not None
         else skipped(shot_edges.NAME, "the shot has no rgb")
     )

@@ -127,15 +127,18 @@ class EdgeRegistration:
         return self._offsets, self._times
 
 
-def check_edges(offsets: list[tuple[int, float, float]], times: list[tuple[int, float]]) -> Check:
-    """The sequence as a whole: no systematic displacement, and not early or late."""
+def check_edges(offsets: list[tuple[int, float, float]], times: list[tuple[int, float]], *, blurred: bool) -> Check:
+    """The sequence as a whole: no systematic displacement, and not early or late.
+
+    ``blurred``: rgb has motion blur from the frame's instant on, so that its edges lie along the motion: place is not judged, time is.
+    """
     if not offsets:
         return skipped(NAME, "no geometry pass to compare rgb with")
     x, y = (float(np.median([o[k] for o in offsets])) for k in (1, 2))
     off = float(np.hypot(x, y))
     late = float(np.median([place for _, place in times])) if len(times) >= FEWEST_FRAMES else 0.0
     evidence = {"frames": len(offsets), "offset_px": [x, y], "frames_that_tell_time": len(times), "late_frames": late}
-    if not off <= OFFSET_PX:
+    if not blurred and not off <= OFFSET_PX:
         return failed(
             NAME,
             f"rgb lies {x:.2f}, {y:.2f} px off the geometry (median of all frames)",
