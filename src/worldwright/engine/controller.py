@@ -10,7 +10,7 @@ import math
 
 from worldwright.controls import KEY_BITS, MOUSE_RADIANS, Control
 from worldwright.engine.person.air import fly, leave, rub
-from worldwright.engine.person.body import SKIN, Person, Vec
+from worldwright.engine.person.body import EYE_ROOM, SKIN, Person, Vec
 from worldwright.engine.person.flags import mark
 from worldwright.engine.person.ground import settle, walk
 from worldwright.engine.person.hands import use
@@ -170,10 +170,11 @@ def _smooth(me: Person) -> None:
 
 
 def _headroom(me: Person, lift: float) -> float:
-    """How far of ``lift`` metres the head can be above the capsule."""
+    """How far of ``lift`` metres the head, a ball of EYE_ROOM, can be above the capsule."""
     if lift < 1e-3:
         return 0.0
-    hit = drop(me, lift)
+    top = me.z + me.tall - EYE_ROOM
+    hit = me.physics.sweep(me.head, (me.x, me.y, top), (me.x, me.y, top + lift), me.mask)
     return lift if hit is None else max(0.0, hit.fraction * lift - SKIN)
 
 

@@ -31,7 +31,7 @@ JOLT = 6.0
 CROUCH_SHARE = 0.6
 """Height of the crouched body as a share of the standing one."""
 EYE_ROOM = 0.1
-"""Metres below the top of the head that the eye stays while its height is smoothed."""
+"""Metres around the eye that are free; so far it stays below the top of the head while its height is smoothed."""
 
 F64 = NDArray[np.float64]
 Vec = tuple[float, float, float]
@@ -55,6 +55,7 @@ class Person:
         self.low_shape = capsule_shape(self.radius, self.low - GAP)
         self.tall_foot = capsule_shape(self.radius - FOOT_INSET, self.height - GAP)
         self.low_foot = capsule_shape(self.radius - FOOT_INSET, self.low - GAP)
+        self.head = bullet.BulletSphereShape(EYE_ROOM)
         x, y, z = spawn.position
         centre = (x, y, z + 0.5 * (self.height + GAP))
         self.body = physics.add_character(index, id, character.name, self._felt_shape(self.height), centre)
