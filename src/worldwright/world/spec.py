@@ -223,6 +223,7 @@ class Entity(Strict):
     """Kilograms; needed for dynamic bodies, and for them alone."""
     friction: NotNegative = 0.6
     restitution: Unit = 0.1
+    """Share of the speed that a bounce keeps. The built-in engine bounces a little higher: about 0.05 more at 0.7."""
     linear_damping: Unit = 0.02
     angular_damping: Unit = 0.05
     velocity: Vec3 = ORIGIN
