@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import io
 import json
 import subprocess
 import sys
@@ -73,8 +75,14 @@ def digest(engine: PandaEngine, ticks: int) -> str:
 
 
 def test_two_processes_disagree_on_a_run(kit: Any) -> None:
+    """A fresh process and this one, which has run many worlds."""
     world = busy_world(kit)
-    assert run_digest(world, 240) == run_digest(world, 240)
+    here = io.StringIO()
+    with contextlib.redirect_stdout(here), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["-c", "240"])
+        patch.setattr(sys, "stdin", io.StringIO(world.model_dump_json()))
+        exec(DIGEST, {})  # our own text above, the same that the other process runs
+    assert run_digest(world, 240) == here.getvalue().strip()
 
 
 def test_a_reset_engine_remembers_the_run_before(kit: Any) -> None:
@@ -87,7 +95,7 @@ def test_a_reset_engine_remembers_the_run_before(kit: Any) -> None:
 
 def test_reading_the_state_changes_what_follows(kit: Any) -> None:
     ends = []
-    for every in (1, 2, 7, 241):
+    for every in (1, 7, 241):
         engine = PandaEngine()
         engine.load(busy_world(kit), {})
         for tick in range(240):
@@ -130,9 +138,9 @@ def test_resets_leak(kit: Any) -> None:
     for _ in range(10):
         engine.reset()
     before = psutil.Process().memory_info().rss
-    for _ in range(40):
+    for _ in range(25):
         engine.reset()
-    assert psutil.Process().memory_info().rss - before < 6e6
+    assert psutil.Process().memory_info().rss - before < 4e6
 
 
 def test_the_state_has_other_shapes_than_promised(kit: Any) -> None:
