@@ -74,17 +74,28 @@ class RecordReport:
 
 
 class _Clock:
-    """CPU seconds by part."""
+    """CPU seconds by part. The CPU's clock is slow to ask, so it is asked for the whole of a stage, and its answer is shared out among the
+    stage's parts in proportion to the time that passed in them."""
 
     def __init__(self) -> None:
         self.seconds = {"load": 0.0, "plan": 0.0, "physics": 0.0, "state": 0.0, "policy": 0.0, "writing": 0.0}
-        self._last = time.process_time()
+        self._passed = dict.fromkeys(self.seconds, 0.0)
+        self._last, self._cpu = time.perf_counter(), time.process_time()
 
     def lap(self, part: str) -> None:
         """The time since the last lap was this part's."""
-        now = time.process_time()
-        self.seconds[part] += now - self._last
+        now = time.perf_counter()
+        self._passed[part] += now - self._last
         self._last = now
+
+    def settle(self) -> None:
+        """A stage has ended: turn the time that passed in its parts into CPU time."""
+        cpu = time.process_time()
+        share = (cpu - self._cpu) / (sum(self._passed.values()) or 1.0)
+        for part, passed in self._passed.items():
+            self.seconds[part] += share * passed
+            self._passed[part] = 0.0
+        self._cpu = cpu
 
 
 def ticks_of(name: str, rate: int, tick_rate: int) -> int:
@@ -182,6 +193,7 @@ def record(
             rigs=tuple(state.cameras),
         )
         clock.lap("load")
+        clock.settle()
         context = PolicyContext(
             world=world,
             engine=runner,
@@ -194,6 +206,7 @@ def record(
         )
         player.start(context)
         clock.lap("plan")
+        clock.settle()
         loop_start = time.perf_counter()
         writer = _play(runner, player, out, header, state, frames, clock, progress)
         loop_seconds = time.perf_counter() - loop_start
@@ -259,6 +272,7 @@ def _play(
                 progress(frame + 1, frames)
         writer.close()
         clock.lap("writing")
+        clock.settle()
         return writer
     except OSError as error:
         part = writer.abort() if writer is not None else None
