@@ -74,7 +74,7 @@ def test_the_feet_tremble_while_standing_or_walking(kit: Any) -> None:
 
 @pytest.mark.parametrize(("angle", "climbs"), [(15, True), (30, True), (44, True), (60, False), (80, False)])
 def test_a_slope_is_climbed_that_is_too_steep_or_refused_that_is_not(kit: Any, angle: float, climbs: bool) -> None:
-    played = kit.play(kit.world(kit.ramp(angle)), GO, 3.0)
+    played = kit.play(kit.world(kit.ramp(angle)), GO, 2.6 if climbs else 1.5)
     x, _, z = played.path[-1]
     if climbs:
         assert z == pytest.approx((x - 1) * math.tan(math.radians(angle)), abs=0.02)
@@ -83,7 +83,7 @@ def test_a_slope_is_climbed_that_is_too_steep_or_refused_that_is_not(kit: Any, a
     else:
         assert z < 0.1
         assert x < 1.1
-        assert played.flags(600)[0] & Flag.BLOCKED
+        assert played.flags(300)[0] & Flag.BLOCKED
 
 
 def test_a_person_stands_on_a_slope_too_steep_or_is_airborne_while_sliding(kit: Any) -> None:
@@ -182,7 +182,7 @@ def test_a_jump_goes_through_a_ceiling(kit: Any) -> None:
 
 
 def test_a_wall_lets_one_through_or_is_not_told(kit: Any) -> None:
-    played = kit.play(kit.world(kit.box("wall", (0.2, 10, 3), (2, 0, 1.5))), GO, 3.0)
+    played = kit.play(kit.world(kit.box("wall", (0.2, 10, 3), (2, 0, 1.5))), GO, 2.0)
     assert played.path[:, 0].max() < 1.6
     assert played.path[-1][0] == pytest.approx(1.6, abs=0.01)
     assert all(f == Flag.BLOCKED for f in played.flags(400))
@@ -192,18 +192,18 @@ def test_a_wall_lets_one_through_or_is_not_told(kit: Any) -> None:
 
 @pytest.mark.parametrize("yaw", [0.4, 0.7, 1.0])
 def test_a_wall_holds_one_that_goes_along_it(kit: Any, yaw: float) -> None:
-    played = kit.play(kit.world(kit.box("wall", (0.2, 40, 3), (1, 0, 1.5)), yaw=yaw), GO, 4.0)
+    played = kit.play(kit.world(kit.box("wall", (0.2, 40, 3), (1, 0, 1.5)), yaw=yaw), GO, 2.0)
     assert played.path[:, 0].max() < 0.61
     vy = (played.path[-1][1] - played.path[-240][1]) / (239 / 240)
     assert vy == pytest.approx(1.5 * math.sin(yaw), rel=0.05)
-    tail = played.flags(700)
+    tail = played.flags(240)
     assert sum(bool(f & Flag.SLIDING) for f in tail) > 0.8 * len(tail)
     assert not any(f & Flag.BLOCKED for f in tail)
 
 
 def test_a_corner_is_left_through_its_gap(kit: Any) -> None:
     walls = [kit.box("a", (0.2, 10, 3), (2, 0, 1.5)), kit.box("b", (10, 0.2, 3), (0, 2, 1.5))]
-    played = kit.play(kit.world(*walls, yaw=0.8), GO | RUN, 3.0)
+    played = kit.play(kit.world(*walls, yaw=0.8), GO | RUN, 2.0)
     assert played.path[:, :2].max() < 1.605
     assert played.last.flags & Flag.BLOCKED
     assert np.ptp(played.path[-120:], axis=0) == pytest.approx([0, 0, 0], abs=5e-3)
@@ -244,7 +244,7 @@ def test_a_light_crate_stays_or_a_heavy_one_goes(kit: Any) -> None:
     assert light.last.flags == Flag.PUSHING
     assert light.last.clip == "push"
     assert [(e.kind, e.other) for e in light.events] == [("push", 2)]
-    heavy = kit.play(kit.world(kit.box("crate", (0.8, 0.8, 0.8), (1.5, 0, 0.4), body="dynamic", mass=250)), GO, 3.0)
+    heavy = kit.play(kit.world(kit.box("crate", (0.8, 0.8, 0.8), (1.5, 0, 0.4), body="dynamic", mass=250)), GO, 1.5)
     assert heavy.body()[-1][0] == pytest.approx(1.5, abs=0.005)
     assert heavy.last.flags == Flag.PUSHING | Flag.BLOCKED
 
