@@ -309,11 +309,11 @@ class _Level:
         """A torch on the wall at a place, and its light."""
         inward = np.array([math.sin(yaw), -math.cos(yaw)])
         at = np.array([x, y]) + inward * 0.36
-        parts = [_model("torch_mounted", collide=False)]
+        parts = [_model("torch_mounted")]
         if lit:
             parts += [
-                sphere("flame", 0.13 * UNIT, (0, -0.30 * UNIT, 0.74 * UNIT), collide=False),
-                cone("flame", 0.125 * UNIT, 0.42 * UNIT, (0, -0.30 * UNIT, 0.98 * UNIT), collide=False),
+                sphere("flame", 0.13 * UNIT, (0, -0.30 * UNIT, 0.74 * UNIT)),
+                cone("flame", 0.125 * UNIT, 0.42 * UNIT, (0, -0.30 * UNIT, 0.98 * UNIT)),
             ]
             light = at + inward * 0.55
             self.draft.lamp("torch", _metres(light[0], light[1], high + 1.0), "#ffac57", 5.5, 8.5, shadow)

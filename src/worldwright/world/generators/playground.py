@@ -294,7 +294,7 @@ def _balls(yard: _Yard, x: float, y: float, count: int) -> None:
         angle = 2 * math.pi * k / count
         at = (x + 1.3 * math.cos(angle), y + 1.3 * math.sin(angle), FLOOR + radius)
         speed = yard.params.launch
-        yard.draft.add("ball", "ball", [sphere(("ball_red", "ball_teal", "ball_navy")[k % 3], radius)], at, body="dynamic", mass=2.0, restitution=0.75, angular_damping=0.1,
+        yard.draft.add("ball", "ball", [sphere(("ball_red", "ball_teal", "ball_navy")[k % 3], radius)], at, body="dynamic", mass=2.0, restitution=0.75, angular_damping=0.4,
             velocity=(round(-speed * math.sin(angle), 3), round(speed * math.cos(angle), 3), 0.0), pushable=True)  # fmt: skip
 
 

@@ -348,9 +348,7 @@ def _window(house: _House, room: _Room, side: str, hole: Opening) -> None:
     parts += [box("trim", (0.045, 0.06, tall), (0, 0.02, middle)), box("trim", (width, 0.05, 0.04), (0, 0.02, middle + 0.12))]
     parts.append(box("trim", (width + 0.24, 0.2, 0.035), (0, -LAYER - 0.06, hole.low + 0.03)))
     if room.kind is not _BATH:
-        parts.append(
-            cylinder("brass", 0.016, width + 0.9, (0, -LAYER - 0.11, hole.high + 0.2), turn("y", math.pi / 2), collide=False)
-        )
+        parts.append(cylinder("brass", 0.016, width + 0.9, (0, -LAYER - 0.11, hole.high + 0.2), turn("y", math.pi / 2)))
         for s in (-1, 1):
             for k in range(4):
                 x = s * (width / 2 + 0.08 + 0.085 * k)
@@ -360,7 +358,6 @@ def _window(house: _House, room: _Room, side: str, hole: Opening) -> None:
                         0.052,
                         hole.high + 0.1,
                         (x, -LAYER - 0.11 - 0.02 * (k % 2), (hole.high + 0.18) / 2 + 0.06),
-                        collide=False,
                     )
                 )
     x, y = _on_wall(room, side, hole.middle)
@@ -500,15 +497,15 @@ def _pendant(house: _House, room: _Room) -> None:
     ]
     style = int(house.rng.integers(3))
     if style == 0:
-        parts.append(sphere("shade", 0.17, (0, 0, z), collide=False))
+        parts.append(sphere("shade", 0.17, (0, 0, z)))
     elif style == 1:
         parts += [
-            cylinder("shade", 0.24, 0.2, (0, 0, z), collide=False),
-            cylinder("brass", 0.245, 0.03, (0, 0, z + 0.11), collide=False),
+            cylinder("shade", 0.24, 0.2, (0, 0, z)),
+            cylinder("brass", 0.245, 0.03, (0, 0, z + 0.11)),
         ]
     else:
-        parts += [sphere("shade", 0.11, (0.2 * math.cos(a), 0.2 * math.sin(a), z), collide=False) for a in (0.5, 2.6, 4.7)]
-        parts.append(cylinder("brass", 0.22, 0.02, (0, 0, z + 0.1), collide=False))
+        parts += [sphere("shade", 0.11, (0.2 * math.cos(a), 0.2 * math.sin(a), z)) for a in (0.5, 2.6, 4.7)]
+        parts.append(cylinder("brass", 0.22, 0.02, (0, 0, z + 0.1)))
     house.draft.add("pendant_lamp", "lamp", parts, (x, y, 0))
     if house.params.lamps > 0:
         house.draft.lamp("ceiling", (x, y, z - 0.28), "#ffe6c4", 6.5 * house.params.lamps, 8.0, shadow=room is house.rooms[0])
