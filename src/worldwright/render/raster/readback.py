@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 from typing import Any
 
 import moderngl
@@ -15,26 +14,20 @@ from worldwright.render.raster.targets import Targets
 
 Array = NDArray[Any]
 
-
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """A plane of pixels: attachment, components and type in GL and in numpy."""
-
-    attachment: int
-    components: int
-    gl_type: str
-    dtype: str
-
-
-_SOURCES = {
-    "albedo": _Source(0, 4, "f1", "u1"),
-    "depth": _Source(2, 1, "u2", "<u2"),
-    "normal": _Source(3, 2, "u2", "<u2"),
-    "entity": _Source(4, 1, "u2", "<u2"),
-    "flow": _Source(5, 2, "i2", "<i2"),
-    "metallic": _Source(6, 1, "f1", "u1"),
-    "rgb": _Source(0, 4, "f1", "u1"),
+_SURFACE, _AIM, _PICTURE = 0, 1, 2
+_WORDS = (4, 2, 1)
+"""32-bit words a pixel of what is read: the two targets of shaders/outputs.glsl, and the picture."""
+_FIELDS: dict[str, tuple[int, int, str, slice | int]] = {
+    "rgb": (_PICTURE, 0, "u1", slice(0, 3)),
+    "albedo": (_SURFACE, 0, "u1", slice(0, 3)),
+    "roughness": (_SURFACE, 0, "u1", 3),
+    "metallic": (_SURFACE, 1, "u1", 3),
+    "depth": (_SURFACE, 2, "<u2", 0),
+    "entity": (_SURFACE, 2, "<u2", 1),
+    "normal": (_AIM, 0, "<u2", slice(0, 2)),
+    "flow": (_AIM, 1, "<i2", slice(0, 2)),
 }
+"""Where a pass lies: what is read, the word in it, the type of the parts of that word, and which of them."""
 
 
 class Readback:
@@ -43,16 +36,13 @@ class Readback:
     def __init__(self, context: moderngl.Context, gl: GL, targets: Targets, passes: tuple[str, ...], depth: int) -> None:
         self._gl, self._targets, self._passes = gl, targets, passes
         width, height = targets.size
-        planes = {"albedo" if name == "roughness" else name for name in passes}
-        self._layout: dict[str, tuple[int, int]] = {}
+        self._place: dict[int, slice] = {}
         at = 0
-        for name in sorted(planes):
-            source = _SOURCES[name]
-            size = width * height * source.components * np.dtype(source.dtype).itemsize
-            self._layout[name] = (at, size)
-            at += (size + 63) // 64 * 64
-        self._size = at
-        self._free = deque(context.buffer(reserve=at, dynamic=True) for _ in range(depth))
+        for source in sorted({_FIELDS[name][0] for name in passes}):
+            self._place[source] = slice(at, at + width * height * _WORDS[source])
+            at = (self._place[source].stop + 15) // 16 * 16
+        self._copy = np.empty(at, "<u4")  # kept: fresh memory for every picture costs more than the copying
+        self._free = deque(context.buffer(reserve=at * 4, dynamic=True) for _ in range(depth))
         self._busy: deque[tuple[moderngl.Buffer, int]] = deque()
 
     @property
@@ -62,41 +52,41 @@ class Readback:
 
     def start(self) -> None:
         """Begin to read what the targets hold."""
-        buffer = self._free.popleft()
-        for name, (at, _) in self._layout.items():
-            source = _SOURCES[name]
-            frame = self._targets.picture if name == "rgb" else self._targets.buffer
-            frame.read_into(
-                buffer, components=source.components, attachment=source.attachment, dtype=source.gl_type, write_offset=at
-            )
+        buffer, targets = self._free.popleft(), self._targets
+        for source, place in self._place.items():
+            if source == _PICTURE:
+                targets.picture.read_into(buffer, components=4, write_offset=place.start * 4)
+            else:
+                targets.buffer.read_into(
+                    buffer, components=_WORDS[source], attachment=source, dtype="u4", write_offset=place.start * 4
+                )
         self._busy.append((buffer, self._gl.fence()))
 
     def finish(self) -> dict[str, Array]:
         """The oldest picture: each pass in its stored form, row 0 at the top."""
         buffer, mark = self._busy.popleft()
         self._gl.wait(mark)
-        data = np.empty(self._size, np.uint8)
+        data = self._copy
         buffer.read_into(data)
         self._free.append(buffer)
         width, height = self._targets.size
+        words: dict[tuple[int, int], Array] = {}
         out: dict[str, Array] = {}
         for name in self._passes:
-            at, size = self._layout["albedo" if name == "roughness" else name]
-            source = _SOURCES["albedo" if name == "roughness" else name]
-            plane = data[at : at + size].view(source.dtype).reshape(height, width, source.components)
-            match name:
-                case "rgb" | "albedo":
-                    out[name] = _first_three(plane)
-                case "roughness":
-                    out[name] = np.ascontiguousarray(plane[..., 3])
-                case _:
-                    out[name] = plane if source.components > 1 else plane[..., 0]
+            source, word, dtype, part = _FIELDS[name]
+            if (source, word) not in words:
+                plane = data[self._place[source]].reshape(height, width, _WORDS[source])
+                words[source, word] = np.ascontiguousarray(plane[..., word])
+            parts = words[source, word].view(dtype).reshape(height, width, -1)
+            out[name] = np.ascontiguousarray(parts[..., part]) if isinstance(part, int) else _channels(parts, part.stop)
         return out
 
 
-def _first_three(plane: Array) -> Array:
-    """[h, w, 4] to [h, w, 3]: a copy by channel, which is 8 times faster than numpy's own copy by pixel."""
-    out = np.empty((*plane.shape[:2], 3), plane.dtype)
-    for channel in range(3):
+def _channels(plane: Array, count: int) -> Array:
+    """The first channels of a plane. By channel: 8 times faster than numpy's own copy by pixel."""
+    if count == plane.shape[2]:
+        return plane
+    out = np.empty((*plane.shape[:2], count), plane.dtype)
+    for channel in range(count):
         out[..., channel] = plane[..., channel]
     return out

@@ -41,6 +41,7 @@ class GpuScene:
         self._objects = context.buffer(reserve=packed.object_count * 96, dynamic=True)
         self._bones = context.buffer(reserve=max(packed.bone_count, 1) * 96, dynamic=True)
         self._pages = {side: self._page_array(layers) for side, layers in packed.paint.pages.items()}
+        self._data_sampler = context.sampler(filter=(moderngl.LINEAR_MIPMAP_NEAREST, moderngl.LINEAR))
         self._batches = [self._load(batch, defines) for batch in packed.batches]
 
     def _page_array(self, layers: Array) -> moderngl.TextureArray:
@@ -86,6 +87,7 @@ class GpuScene:
     def draw(self, poses: Poses, planes: Array | None, eye: Array, hidden: tuple[int, ...] = ()) -> None:
         """Everything that a camera with these planes sees, near things first; everything without planes. Not the characters
         ``hidden``."""
+        self._data_sampler.use(1)
         unseen = [k for k, rig in enumerate(self.packed.rigs) if rig.id in hidden]
         for item in self._batches:
             chosen = self._chosen(item.batch, poses, planes, eye)
@@ -95,9 +97,11 @@ class GpuScene:
                 continue
             if item.pages is not None:
                 item.pages.use(0)
+                item.pages.use(1)  # the same pages for normals and roughness, where a step between mip levels cannot be seen
             self._culling(not item.batch.key.double_sided)
             item.indirect.write(commands(item.batch, chosen).tobytes())
             item.camera.render_indirect(item.indirect, moderngl.TRIANGLES, count=len(chosen))
+        self._data_sampler.clear(1)
 
     def draw_shadow(self, to_light: Array, poses: Poses, moving: bool, through_glow: bool = False) -> None:
         """What casts shadows, standing or moving, into a light's depth. ``to_light`` [4, 4] is world to the light's clip space. With

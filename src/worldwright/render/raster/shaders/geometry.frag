@@ -9,6 +9,7 @@ in vec3 next_pixel;
 flat in uvec4 words;
 #ifdef PAGE
 layout(binding = 0) uniform sampler2DArray pages;
+layout(binding = 1) uniform sampler2DArray data_pages;  // the same, with the cheaper filter
 #endif
 
 vec3 bent(vec3 n, vec3 at, vec2 xy) {
@@ -44,7 +45,7 @@ void main() {
 #endif
     vec3 shading = n;
 #ifdef PAGE
-    vec4 data = texture(pages, vec3(uv, layer + 1.0));
+    vec4 data = texture(data_pages, vec3(uv, layer + 1.0));
     roughness = data.z;
     metallic = data.w;
 #ifdef NORMAL_MAPPED
@@ -62,14 +63,11 @@ void main() {
     roughness = float((params >> 16) & 255u) * (1.0 / 255.0);
     metallic = float(params >> 24) * (1.0 / 255.0);
 #endif
-    out_albedo = vec4(base.rgb, roughness);
-    out_metallic = metallic;
-    uvec2 s = uvec2((octahedral(shading) * 0.5 + 0.5) * 4095.0 + 0.5);
-    out_shading = uvec2(s.x | s.y << 12 | uint(metallic * 255.0 + 0.5) << 24, glow);
-    out_depth = depth_code(z);
-    out_normal = normal_code(mat3(to_view) * n);
-    out_entity = words.x & 0xffffu;
+    ivec2 flow = ivec2(0);
 #ifdef FLOW
-    out_flow = flow_code(next_pixel, gl_FragCoord.xy);
+    flow = flow_code(next_pixel, gl_FragCoord.xy);
 #endif
+    uvec2 code = uvec2((octahedral(shading) * 0.5 + 0.5) * 4095.0 + 0.5);
+    out_surface = pack_surface(vec4(base.rgb, roughness), code, uint(metallic * 255.0 + 0.5), depth_code(z), words.x & 0xffffu, glow);
+    out_aim = pack_aim(normal_code(mat3(to_view) * n), flow);
 }

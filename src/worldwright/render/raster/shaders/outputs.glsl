@@ -1,11 +1,6 @@
-// The stored forms of render/passes.py, computed where the pixel is.
-layout(location = 0) out vec4 out_albedo;     // sRGB-coded base colour, roughness
-layout(location = 1) out uvec2 out_shading;   // shading normal 2 x 12 bits octahedral (world) | metallic 8 bits; emissive 3 x 10 bits
-layout(location = 2) out uint out_depth;
-layout(location = 3) out uvec2 out_normal;
-layout(location = 4) out uint out_entity;
-layout(location = 5) out ivec2 out_flow;
-layout(location = 6) out float out_metallic;
+// The stored forms of render/passes.py, computed where the pixel is, packed into two targets: every target more costs time on llvmpipe.
+layout(location = 0) out uvec4 out_surface;  // see pack_surface
+layout(location = 1) out uvec2 out_aim;      // normal codes 2 x 16 bits | flow codes 2 x 16 bits
 
 const float FLOW_SCALE = 32.0;
 const int FLOW_INVALID = -32768;
@@ -31,4 +26,14 @@ ivec2 flow_code(vec3 q, vec2 pixel) {
     if (q.z <= 1e-6) return ivec2(FLOW_INVALID);
     vec2 f = (q.xy / q.z - pixel) * FLOW_SCALE;
     return max(abs(f.x), abs(f.y)) <= 32767.0 ? ivec2(roundEven(f)) : ivec2(FLOW_INVALID);
+}
+
+// x: sRGB-coded base colour, roughness; 8 bits each. y: shading normal 2 x 12 bits octahedral (world), metallic 8 bits. z: depth code
+// and entity, 16 bits each. w: square root of the emitted light, 3 x 10 bits.
+uvec4 pack_surface(vec4 base, uvec2 shading, uint metallic, uint depth, uint entity, uint glow) {
+    return uvec4(packUnorm4x8(base), shading.x | shading.y << 12 | metallic << 24, depth | entity << 16, glow);
+}
+
+uvec2 pack_aim(uvec2 normal, ivec2 flow) {
+    return uvec2(normal.x | normal.y << 16, uint(flow.x & 0xffff) | uint(flow.y) << 16);
 }

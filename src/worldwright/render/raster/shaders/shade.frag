@@ -1,11 +1,8 @@
 #version 450 core
 #include "frame.glsl"
 #include "light.glsl"
-layout(binding = 0) uniform usampler2D depth_map;  // codes: the depth buffer itself is in use by the depth test
-layout(binding = 1) uniform sampler2D albedo_map;
-layout(binding = 2) uniform usampler2D shading_map;
-layout(binding = 5) uniform usampler2D entity_map;
-layout(binding = 6) uniform usampler2D normal_map;
+layout(binding = 0) uniform usampler2D surface_map;  // see outputs.glsl
+layout(binding = 1) uniform usampler2D aim_map;
 layout(binding = 7) uniform sampler3D probe_light;
 layout(binding = 8) uniform sampler3D probe_side;
 uniform vec4 probes;       // low corner, spacing
@@ -53,14 +50,14 @@ void main() {
     ivec2 pixel = ivec2(gl_FragCoord.xy);
     vec3 ray = view_ray(gl_FragCoord.xy);
     vec3 direction = to_world_direction(ray);
-    float z = near_size.x * exp2(float(texelFetch(depth_map, pixel, 0).x - 1u) * (14.287712379549449 / 65534.0));
+    uvec4 surface = texelFetch(surface_map, pixel, 0);
+    float z = near_size.x * exp2(float(int(surface.z & 0xffffu) - 1) * (14.287712379549449 / 65534.0));
     vec3 at = eye.xyz + direction * z;
-    vec4 albedo = texelFetch(albedo_map, pixel, 0);
-    uvec2 packed_ = texelFetch(shading_map, pixel, 0).xy;
-    vec3 n = from_octahedral(vec2(packed_.x & 4095u, (packed_.x >> 12) & 4095u) * (2.0 / 4095.0) - 1.0);
-    uvec2 facing = texelFetch(normal_map, pixel, 0).xy;
-    uint key = texelFetch(entity_map, pixel, 0).x * 37u + (facing.x >> 9) * 29u + (facing.y >> 9) * 97u + uint(log2(z) * 4.0 + 64.0) * 13u;
-    float metallic = float(packed_.x >> 24) * (1.0 / 255.0);
+    vec4 albedo = unpackUnorm4x8(surface.x);
+    vec3 n = from_octahedral(vec2(surface.y & 4095u, (surface.y >> 12) & 4095u) * (2.0 / 4095.0) - 1.0);
+    uint facing = texelFetch(aim_map, pixel, 0).x;
+    uint key = (surface.z >> 16) * 37u + ((facing >> 9) & 7u) * 29u + (facing >> 25) * 97u + uint(log2(z) * 4.0 + 64.0) * 13u;
+    float metallic = float(surface.y >> 24) * (1.0 / 255.0);
     vec3 base = to_linear(albedo.rgb);
     vec3 v = -normalize(direction);
     float nv = max(dot(n, v), 1e-3);
@@ -68,7 +65,7 @@ void main() {
     vec3 f0 = mix(vec3(0.04), base, metallic);
     float rough = max(albedo.a, 0.06), a = rough * rough, a2 = a * a;
 
-    vec3 glow = vec3(uvec3(packed_.y, packed_.y >> 10, packed_.y >> 20) & 1023u) * (1.0 / 1023.0);
+    vec3 glow = vec3(uvec3(surface.w, surface.w >> 10, surface.w >> 20) & 1023u) * (1.0 / 1023.0);
     vec3 radiance = glow * glow * 64.0;
 
 #ifdef SUN

@@ -3,13 +3,10 @@
 #include "outputs.glsl"
 // Where nothing is: the codes for no surface. Only rotation moves the sky.
 void main() {
-    out_albedo = vec4(0.0);
-    out_metallic = 0.0;
-    out_shading = uvec2(0u);
-    out_depth = 0u;
-    out_normal = uvec2(65535u);
-    out_entity = 0u;
+    ivec2 flow = ivec2(0);
 #ifdef FLOW
-    out_flow = flow_code(mat3(to_next) * to_world_direction(view_ray(gl_FragCoord.xy)), gl_FragCoord.xy);
+    flow = flow_code(mat3(to_next) * to_world_direction(view_ray(gl_FragCoord.xy)), gl_FragCoord.xy);
 #endif
+    out_surface = uvec4(0u);
+    out_aim = pack_aim(uvec2(65535u), flow);
 }
