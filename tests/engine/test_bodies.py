@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from worldwright.assets.scene import build_scene
 from worldwright.engine.overlap import capsule_overlap, winding_number
 from worldwright.engine.physics import Physics
-from worldwright.engine.shapes import hull, mass_properties, solid
+from worldwright.engine.shapes import capsule_shape, hull, mass_properties, solid
 from worldwright.errors import WorldwrightError
 from worldwright.world.spec import Part
 
@@ -254,6 +254,20 @@ def test_bodies_apart_are_said_to_touch_or_touching_ones_not(kit: Any) -> None:
     assert p.contacts().tolist() == [[1, 2], [2, 3]]
     run(p, 1500)
     assert p.contacts().tolist() == []  # asleep
+
+
+def test_a_floor_is_a_moving_contact_or_a_lift_is_none(kit: Any) -> None:
+    """Of a character between floor, crate and lift: what moves, and only for the time of asking in another group."""
+    crate = kit.box("crate", (1, 1, 1), (0.7, 0, 0.5), body="dynamic", mass=5)
+    lift = kit.box("lift", (1, 1, 1), (-0.7, 0, 0.5), body="kinematic", path={"kind": "shuttle", "to": (-0.7, 0, 3), "period": 8.0})
+    p = physics(kit.world(crate, lift, spawn=(20, 0, 0)))
+    person = p.add_character(0, 99, "person", capsule_shape(0.3, 1.8), (0.0, 0.0, 0.85))
+    group = person.node.get_into_collide_mask()
+    run(p, 1)
+    contacts = p.moving_contacts(person)
+    met = {p.ids[node] for contact in contacts for node in (contact.get_node0(), contact.get_node1())}
+    assert {p.bodies[id].name for id in met} == {"person", "crate", "lift"}
+    assert person.node.get_into_collide_mask() == group
 
 
 def test_the_winding_number_takes_outside_for_inside() -> None:

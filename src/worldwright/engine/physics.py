@@ -55,10 +55,15 @@ bullet-filter-algorithm groups-mask
 bullet-solver-iterations {SOLVER_ITERATIONS}
 """
 
-STATIC, DYNAMIC, KINEMATIC, HIDDEN = 0, 1, 2, 3
-"""Collision groups (bits). HIDDEN collides with nothing and is met by no query. Character k is in group FIRST_CHARACTER + k."""
-FIRST_CHARACTER = 4
+_Point, _at = core.Point3, core.TransformState.make_pos
+
+STATIC, DYNAMIC, KINEMATIC, HIDDEN, FEELER = 0, 1, 2, 3, 4
+"""Collision groups (bits). HIDDEN collides with nothing and is met by no query; a body is in FEELER only while it is asked what that moves
+touches it. Character k is in group FIRST_CHARACTER + k."""
+FIRST_CHARACTER = 5
 EVERYTHING = 0xFFFFFFFF & ~(1 << HIDDEN)
+
+_FEELER = core.BitMask32.bit(FEELER)
 
 LINEAR_SLEEP, ANGULAR_SLEEP = 0.05, 0.1
 """Below these speeds (m/s, rad/s) for two seconds a body falls asleep. Bullet's own 0.8 and 1.0 would freeze a rolling ball."""
@@ -138,7 +143,7 @@ class Physics:
         self._kinematic = [b for b in self.movers if b.move is not None]
         self._reader = BodyReader(self.movers)
         self._moves = [(i, b.move) for i, b in enumerate(self.movers) if b.move is not None]
-        self._step = self.bullet.do_physics
+        self._step, self._sweep = self.bullet.do_physics, self.bullet.sweep_test_closest
 
     # --- building -----------------------------------------------------------------------------------------------------------
 
@@ -148,6 +153,8 @@ class Physics:
             flag(group, group, group == DYNAMIC)
         for group in (STATIC, KINEMATIC, *(FIRST_CHARACTER + k for k in range(characters))):
             flag(group, DYNAMIC, True)
+        for group in (DYNAMIC, KINEMATIC, *(FIRST_CHARACTER + k for k in range(characters))):
+            flag(FEELER, group, True)
 
     def _add(self, body: Body) -> None:
         self.bodies[body.id] = body
@@ -253,9 +260,17 @@ class Physics:
 
     def sweep(self, shape: bullet.BulletShape, start: Vec, end: Vec, mask: core.BitMask32) -> Hit | None:
         """First hit of a convex shape moved from start to end."""
-        make = core.TransformState.make_pos
-        result = self.bullet.sweep_test_closest(shape, make(core.Point3(*start)), make(core.Point3(*end)), mask, 0.0)
+        result = self._sweep(shape, _at(_Point(*start)), _at(_Point(*end)), mask, 0.0)
         return _hit(result) if result.has_hit() else None
+
+    def moving_contacts(self, body: Body) -> Sequence[bullet.BulletContact]:
+        """Contacts of a body with what is not static, where all stand now. What stands still is not even looked at: a floor of many
+        triangles costs more than everything else."""
+        node = body.node
+        node.set_into_collide_mask(_FEELER)
+        contacts = self.bullet.contact_test(node, True).get_contacts()
+        node.set_into_collide_mask(core.BitMask32.bit(body.group))
+        return contacts
 
     def hidden(self, ids: Sequence[int]) -> _Hidden:
         """A context in which queries do not meet these entities."""
