@@ -23,10 +23,10 @@ def make_room(me: Person) -> None:
     x, y, z = me.x, me.y, me.z
     bodies, ids = me.physics.bodies, me.physics.ids
     met: list[int] = []
-    for contact in me.physics.bullet.contact_test(node, False).get_contacts():
+    for contact in me.physics.moving_contacts(me.body):
         a, b = ids[contact.get_node0()], ids[contact.get_node1()]
         id = b if a == me.id else a
-        if bodies[id].kind != "static" and id != me.ground and id not in met:
+        if id != me.ground and id not in met:
             met.append(id)
     for id in met:
         # Panda gives the points of all contacts of a test as the last one: ask for each body alone.
