@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
+ENOUGH = 15_000
+"""Pixels that are looked at, on a grid over the picture, where it has more than twice as many each way."""
 DEPENDENT = 6.0
 """Neighbouring pixels share their noise, by the blur and by the codec's blocks: about one in so many is independent."""
 
@@ -37,13 +40,14 @@ def register(moved: F32, reference: F32, *, blur: float = 0.8) -> Motion:
     a, b = gaussian_filter(reference, blur), gaussian_filter(moved, blur)
     gy, gx = np.gradient(a)
     h, w = a.shape
-    y, x = np.mgrid[0:h, 0:w].astype(np.float32)
+    step = max(1, math.isqrt(h * w // ENOUGH))
+    seen = (slice(1, -1, step), slice(1, -1, step))
+    y, x = (c.astype(np.float32) for c in np.mgrid[0:h, 0:w][(slice(None), *seen)])
     x, y = (x - (w - 1) / 2) / (w / 2), (y - (h - 1) / 2) / (h / 2)
-    inner = (slice(1, -1), slice(1, -1))
-    columns = np.stack(
-        [c[inner].ravel() for c in (-gx, -gx * x, -gx * y, -gy, -gy * x, -gy * y, a - a.mean(), np.ones_like(a))], axis=1
-    )
-    target = (b - a)[inner].ravel()
+    gx, gy, level = gx[seen], gy[seen], a[seen]
+    terms = (-gx, -gx * x, -gx * y, -gy, -gy * x, -gy * y, level - level.mean(), np.ones_like(level))
+    columns = np.stack([c.ravel() for c in terms], axis=1)
+    target = (b[seen] - level).ravel()
     weight = np.ones_like(target)
     solution = np.zeros(8)
     covariance = np.zeros((8, 8))

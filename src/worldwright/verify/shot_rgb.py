@@ -38,9 +38,10 @@ U8 = NDArray[np.uint8]
 
 def _chroma(picture: NDArray[Any]) -> NDArray[np.float32]:
     """R - Y and B - Y at half resolution [h / 2, w / 2, 2]."""
-    wide = np.asarray(picture, dtype=np.float32)
-    h, w = wide.shape[0] // 2 * 2, wide.shape[1] // 2 * 2
-    half = wide[:h, :w].reshape(h // 2, 2, w // 2, 2, 3).mean(axis=(1, 3))
+    h, w = picture.shape[0] // 2 * 2, picture.shape[1] // 2 * 2
+    wide = picture[:h, :w].astype(np.uint16)
+    rows = wide[::2] + wide[1::2]
+    half = (rows[:, ::2] + rows[:, 1::2]).astype(np.float32) * 0.25
     y = luma(half)
     return np.stack([half[..., 0] - y, half[..., 2] - y], axis=-1)
 
