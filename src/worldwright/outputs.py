@@ -20,6 +20,7 @@ from worldwright.errors import WorldwrightError
 from worldwright.ids import canonical_json, hash_file
 
 MANIFEST = "_DONE"
+MAX_MANIFEST_BYTES = 256 << 20
 
 
 def list_files(folder: Path) -> list[str]:
@@ -28,6 +29,8 @@ def list_files(folder: Path) -> list[str]:
     for path in sorted(folder.rglob("*")):
         if path.is_symlink():
             raise WorldwrightError("is a symbolic link", where=str(path), fix="replace it by the file itself")
+        if not (path.is_file() or path.is_dir()):  # reading a pipe would wait for ever
+            raise WorldwrightError("is neither a file nor a folder", where=str(path), fix="remove it")
         if path.is_file() and path.name != MANIFEST:
             found.append(path.relative_to(folder).as_posix())
     return found
@@ -54,7 +57,7 @@ def write_text(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.part")
     try:
-        with part.open("w") as file:
+        with part.open("w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
@@ -62,6 +65,21 @@ def write_text(path: Path, text: str) -> None:
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+
+
+def check_new_file(target: Path, kind: str, start: bytes) -> None:
+    """Refuse to write ``target`` over anything but a file of this kind, one that begins with the bytes ``start``; before the work."""
+    fix = "name another file"
+    if target.name in ("", "..") or target.is_dir():
+        raise WorldwrightError("is a folder", where=str(target), fix=f"name a file for the {kind}")
+    if not target.exists() and not target.is_symlink():
+        return
+    if target.is_symlink() or not target.is_file():
+        raise WorldwrightError("exists and is no plain file", where=str(target), fix=fix)
+    with target.open("rb") as file:
+        found = file.read(len(start))
+    if found not in (b"", start):
+        raise WorldwrightError(f"exists and is no {kind}", where=str(target), fix=fix)
 
 
 def is_done(folder: Path) -> bool:
@@ -77,15 +95,16 @@ def read_manifest(folder: Path, kind: str) -> dict[str, Any]:
     if not path.is_file():
         raise WorldwrightError(f"no {MANIFEST}: this {kind} was never finished", where=str(folder), fix="make it again")
     try:
-        manifest = json.loads(path.read_text())
-    except (ValueError, OSError) as error:
+        if path.stat().st_size > MAX_MANIFEST_BYTES:
+            raise WorldwrightError(f"larger than {MAX_MANIFEST_BYTES} bytes", where=str(path), fix="make it again")
+        manifest = json.loads(path.read_bytes())
+    except (ValueError, RecursionError, OSError) as error:
         raise WorldwrightError(f"unreadable manifest ({error})", where=str(path), fix="make it again") from error
-    if (
-        not isinstance(manifest, dict)
-        or manifest.get("format") != f"worldwright.{kind}/1"
-        or not isinstance(manifest.get("files"), dict)
-    ):
+    files = manifest.get("files") if isinstance(manifest, dict) else None
+    if not isinstance(files, dict) or manifest.get("format") != f"worldwright.{kind}/1":
         raise WorldwrightError(f"not the manifest of a {kind}", where=str(path))
+    if odd := [name for name, mark in files.items() if not isinstance(mark, dict)]:
+        raise WorldwrightError("is no size and hash", where=f"{path}: files.{odd[0]}", fix="make it again")
     return manifest
 
 
@@ -113,27 +132,79 @@ def looks_whole(folder: Path, kind: str) -> bool:
         return False
 
 
+def _check_target(target: Path, kind: str) -> None:
+    """Refuse to replace anything but a finished output of this kind with nothing else in it: no file of a user's is ever lost."""
+    fix = "name another folder, or remove it"
+    if target.name in ("", ".."):
+        raise WorldwrightError("is no name of a new folder", where=str(target), fix="name one inside it")
+    if target.is_symlink():
+        raise WorldwrightError("is a symbolic link", where=str(target), fix="name the folder itself")
+    if not target.exists() or (target.is_dir() and not any(target.iterdir())):
+        return
+    if not is_done(target):
+        raise WorldwrightError("exists and is no finished output", where=str(target), fix=fix)
+    try:
+        ours = read_manifest(target, kind)["files"]
+    except WorldwrightError as error:
+        raise WorldwrightError(f"exists and is no {kind} ({error.what})", where=str(target), fix=fix) from error
+    if others := sorted(set(list_files(target)) - set(ours)):
+        raise WorldwrightError(
+            f"holds {others[0]!r}, which is not of this {kind}", where=str(target), fix="move it elsewhere, or name another folder"
+        )
+
+
+@contextlib.contextmanager
+def _workplace(target: Path) -> Iterator[Path]:
+    """A hidden folder beside ``target`` for one process at a time; a second one is refused. The lock goes with the process."""
+    root = target.with_name(f".{target.name}.part")
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        lock = (root / "lock").open("w")
+    except OSError as error:
+        raise WorldwrightError(f"cannot be made ({error.strerror})", where=str(target), fix="name another folder") from error
+    with lock:
+        busy = WorldwrightError("another process is making this output", where=str(target), fix="wait for it, or stop it")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # The one before us may have ended, and taken its folder away, between our opening the lock and getting it.
+            if not os.path.samestat(os.fstat(lock.fileno()), (root / "lock").stat()):
+                raise busy
+        except OSError as error:
+            raise busy from error
+        shutil.rmtree(root / "old", ignore_errors=True)
+        yield root
+
+
+def _put_in_place(made: Path, target: Path, old: Path) -> None:
+    """Rename ``made`` to ``target``; what was there goes to ``old``. A kill between the two leaves nothing half there."""
+    if target.exists():
+        target.rename(old)
+    try:
+        made.rename(target)
+    except BaseException:
+        if old.exists() and not target.exists():
+            old.rename(target)
+        raise
+
+
 @contextlib.contextmanager
 def new_folder(target: Path, kind: str) -> Iterator[Path]:
-    """A temporary folder beside ``target`` that becomes ``target``, sealed by its manifest, if the body succeeds.
+    """A temporary folder that becomes ``target``, sealed by its manifest, if the body succeeds.
 
-    Nothing is left when the body fails or is interrupted. A finished ``target`` is replaced; anything else there is refused, so
-    that no user's folder is ever overwritten.
+    Nothing is left when the body fails or is interrupted. A finished ``target`` of the same kind is replaced; anything else there is
+    refused, so that no user's folder is ever overwritten. One process at a time: a second one is refused.
     """
-    if target.exists() and not is_done(target) and (not target.is_dir() or any(target.iterdir())):
-        raise WorldwrightError("exists and is no finished output", where=str(target), fix="name another folder, or remove it")
-    part = target.with_name(f".{target.name}.part")
-    shutil.rmtree(part, ignore_errors=True)
-    part.mkdir(parents=True)
-    try:
-        yield part
-        write_manifest(part, kind)
-        if target.exists():
-            shutil.rmtree(target)
-        part.rename(target)
-    except BaseException:
-        shutil.rmtree(part, ignore_errors=True)
-        raise
+    _check_target(target, kind)
+    with _workplace(target) as root:
+        part = root / "out"
+        try:
+            shutil.rmtree(part, ignore_errors=True)
+            part.mkdir()
+            yield part
+            write_manifest(part, kind)
+            _put_in_place(part, target, root / "old")
+        finally:
+            shutil.rmtree(root, ignore_errors=True)
 
 
 @dataclass
@@ -213,30 +284,14 @@ def resumable_folder(target: Path, kind: str, request_id: str) -> Iterator[Progr
     already, checked by hash. What another request left is thrown away. One process at a time: a second one is refused. Nothing is
     left when the body fails before its first step is finished.
     """
-    if is_done(target):
-        read_manifest(target, kind)  # refuses what is finished but of another kind
-    elif target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise WorldwrightError("exists and is no finished output", where=str(target), fix="name another folder, or remove it")
-    root = target.with_name(f".{target.name}.part")
-    try:
-        root.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise WorldwrightError(f"cannot be made ({error.strerror})", where=str(target), fix="name another folder") from error
-    with (root / "lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise WorldwrightError(
-                "another process is making this output", where=str(target), fix="wait for it, or stop it"
-            ) from error
+    _check_target(target, kind)
+    with _workplace(target) as root:
         progress = Progress(root, request_id)
         progress.restore()
         try:
             yield progress
             write_manifest(progress.folder, kind, known=progress.known())
-            if target.exists():
-                shutil.rmtree(target)
-            progress.folder.rename(target)
+            _put_in_place(progress.folder, target, root / "old")
         except BaseException:
             if not progress.steps:
                 shutil.rmtree(root, ignore_errors=True)
