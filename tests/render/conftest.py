@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from worldwright.render.raster.fieldcache import CACHE_VARIABLE
+
 SYNTHETIC = Path(__file__).parent / "synthetic.py"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kept_light(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Bakes are kept for this run of the tests alone: the user's own cache is neither read nor written."""
+    before = os.environ.get(CACHE_VARIABLE)
+    os.environ[CACHE_VARIABLE] = str(tmp_path_factory.mktemp("light"))
+    yield
+    if before is None:
+        del os.environ[CACHE_VARIABLE]
+    else:
+        os.environ[CACHE_VARIABLE] = before
 
 
 @pytest.fixture(scope="session")

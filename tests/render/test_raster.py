@@ -18,7 +18,8 @@ from worldwright.assets.model import Image, Mesh, Model, SceneGeometry, Skeleton
 from worldwright.errors import WorldwrightError
 from worldwright.render.passes import ALL_PASSES, PASSES, decode, linear_to_srgb
 from worldwright.render.protocol import Moment, View
-from worldwright.render.raster import RasterRenderer, describe_device
+from worldwright.render.raster import RasterRenderer, describe_device, fieldcache
+from worldwright.render.raster.fieldcache import CACHE_VARIABLE
 from worldwright.take.model import CharacterInstant, Instant
 from worldwright.transforms import (
     camera_look,
@@ -457,11 +458,42 @@ def test_a_picture_does_not_depend_on_those_before(renderer: RasterRenderer) -> 
     assert (rows[2]["depth"] != alone["depth"]).any()
 
 
-def test_other_processes_make_the_same_bytes(renderer: RasterRenderer) -> None:
+def test_other_processes_make_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(CACHE_VARIABLE, "")  # each bakes its own light
+    monkeypatch.setenv("LP_NUM_THREADS", "1")  # of the other process; here the driver has read it already
     code = "import test_raster as t; print(t.fingerprint())"
     here = str(Path(__file__).parent)
     run = subprocess.run([sys.executable, "-c", code], cwd=here, capture_output=True, text=True, check=True, timeout=120)
     assert run.stdout.strip() == fingerprint()
+
+
+def test_kept_light_is_the_light_that_is_baked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Baked, read back, and baked again after the file was damaged or cut."""
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "kept"))
+    prints = [fingerprint()]
+    (kept,) = (tmp_path / "kept").iterdir()
+    whole = kept.read_bytes()
+    prints.append(fingerprint())
+    for spoilt in (whole[:-40], bytes([*whole[:200], whole[200] ^ 1, *whole[201:]]), b""):
+        kept.write_bytes(spoilt)
+        assert fieldcache.load(kept.name) is None
+    prints.append(fingerprint())
+    assert len(set(prints)) == 1
+    assert [file.name for file in (tmp_path / "kept").iterdir()] == [kept.name] and kept.read_bytes() == whole
+
+
+def test_light_that_cannot_be_kept_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "file" / "kept"))
+    values = np.zeros((2, 3, 4, 4), np.float16)
+    baked = fieldcache.Baked(np.zeros(3), 0.2, values, values)
+    fieldcache.save("a", baked)
+    assert fieldcache.load("a") is None
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "kept"))
+    for k in range(fieldcache.MOST_FILES + 3):
+        fieldcache.save(f"{k}", baked)
+    assert len(list((tmp_path / "kept").iterdir())) == fieldcache.MOST_FILES
+    assert fieldcache.load("0") is None and fieldcache.load(f"{fieldcache.MOST_FILES + 2}") is not None
 
 
 def fingerprint() -> str:

@@ -211,11 +211,11 @@ def _batch(key: BatchKey, group: list[tuple[Array, Array | None, Array, int]], l
     triangles, label, owner = triangles[order], label[order], owner[order]
     first = np.flatnonzero(np.concatenate([[True], label[1:] != label[:-1]]))
     last = np.append(first[1:], len(label))
-    centres, radii = np.zeros((len(first), 3), np.float32), np.zeros(len(first), np.float32)
-    for c, (a, b) in enumerate(zip(first, last, strict=True)):
-        points = vertices["position"][np.unique(triangles[a:b])]
-        middle = (points.min(axis=0) + points.max(axis=0)) / 2
-        centres[c], radii[c] = middle, np.linalg.norm(points - middle, axis=1).max() * 1.0001 + 1e-4
+    points = vertices["position"][triangles.reshape(-1)]
+    corner = first * 3
+    middle = (np.minimum.reduceat(points, corner) + np.maximum.reduceat(points, corner)) / 2
+    reach = np.maximum.reduceat(np.linalg.norm(points - np.repeat(middle, (last - first) * 3, axis=0), axis=1), corner)
+    centres, radii = middle.astype(np.float32), (reach * 1.0001 + 1e-4).astype(np.float32)
     return Batch(
         key,
         vertices,

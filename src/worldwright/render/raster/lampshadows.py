@@ -57,7 +57,7 @@ class LampShadows:
 
     def _make(self) -> tuple[moderngl.Texture, moderngl.Framebuffer]:
         width, height = SIDE * 6, SIDE * max(len(self.row), 1)
-        texture = self._context.depth_texture((width, height))
+        texture = self._context.depth_texture((1, 1))  # gets its size with its type: no need to make it twice
         self._gl.depth32f(texture, width, height)
         texture.compare_func = "<="
         texture.filter = moderngl.LINEAR, moderngl.LINEAR

@@ -12,15 +12,18 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from worldwright.render.raster import fieldcache
 from worldwright.render.raster.frame import lamps_block
 from worldwright.render.raster.geometry import PackedScene
-from worldwright.render.raster.shading import program
+from worldwright.render.raster.shading import program, source
 from worldwright.render.raster.shadows import SunShadows
 from worldwright.render.raster.voxels import Voxels, voxelise
 from worldwright.world.spec import World
 
 Array = NDArray[Any]
 
+VERSION = "1"
+"""Raise it when this module or voxels.py give another result: it is part of the names of kept bakes (fieldcache.py)."""
 BOUNCES = 2
 SPACING = 3
 """Voxels between probes."""
@@ -35,11 +38,26 @@ class LightField:
 
     def __init__(self, context: moderngl.Context, world: World, packed: PackedScene, shadows: SunShadows) -> None:
         self._context = context
-        voxels = voxelise(packed)
-        self.spacing, self.low, self.count = voxels.size, voxels.low + voxels.size / 2, voxels.shape
-        self._probes = tuple(max((n + SPACING - 1) // SPACING, 1) for n in voxels.shape)
+        key = _key(context, world, packed)
+        baked = fieldcache.load(key)
+        if baked is None:
+            voxels = voxelise(packed)
+            self._begin(voxels.low + voxels.size / 2, voxels.size, voxels.shape)
+            light, side = self._bake(world, voxels, shadows)
+            fieldcache.save(key, fieldcache.Baked(self.low, self.spacing, light, side))
+        else:
+            nz, ny, nx = baked.light.shape[:3]
+            self._begin(baked.low, baked.spacing, (nx, ny, nz))
+            self._write(baked.light, baked.side)
+
+    def _begin(self, low: NDArray[np.float64], spacing: float, count: tuple[int, int, int]) -> None:
+        self.low, self.spacing, self.count = low, spacing, count
+        self._probes = tuple(max((n + SPACING - 1) // SPACING, 1) for n in count)
         self.light, self.side = self._volume(), self._volume()
-        self._bake(world, voxels, shadows)
+
+    def _write(self, light: NDArray[np.float16], side: NDArray[np.float16]) -> None:
+        self.light.write(light.tobytes())
+        self.side.write(side.tobytes())
 
     def _volume(self) -> moderngl.Texture3D:
         nx, ny, nz = self.count
@@ -53,7 +71,7 @@ class LightField:
         self.light.use(light)
         self.side.use(side)
 
-    def _bake(self, world: World, voxels: Voxels, shadows: SunShadows) -> None:
+    def _bake(self, world: World, voxels: Voxels, shadows: SunShadows) -> tuple[Array, Array]:
         context = self._context
         nx, ny, nz = voxels.shape
         faces = context.texture3d((nx, ny, nz), 1, voxels.faces.tobytes(), dtype="u1")
@@ -91,8 +109,9 @@ class LightField:
             gather.targets[1].use(2)
             spread.run()
             light, side = _filled(*(spread.values(k).reshape(nz, ny, nx, 4) for k in range(2)))
-            self.light.write(light.astype("<f2").tobytes())
-            self.side.write(side.astype("<f2").tobytes())
+            half = light.astype("<f2"), side.astype("<f2")
+            self._write(*half)
+        return half
 
     def _table(self, values: Array) -> moderngl.Texture:
         data = np.zeros((_rows(len(values)) * _WIDTH, 4), "<f4")
@@ -100,6 +119,23 @@ class LightField:
         texture = self._context.texture((_WIDTH, len(data) // _WIDTH), 4, data.tobytes(), dtype="f4")
         texture.filter = moderngl.NEAREST, moderngl.NEAREST
         return texture
+
+
+def _key(context: moderngl.Context, world: World, packed: PackedScene) -> str:
+    """The name of all that a bake depends on: how it is done, by which driver, the light, and the standing geometry with its colours."""
+    standing = [batch for batch in packed.batches if not batch.key.moves]
+    pages = packed.paint.pages
+    return fieldcache.key_of(
+        VERSION,
+        *(source(name) for name in ("voxel_light.frag", "probes.frag", "spread.frag")),
+        *(context.info[name] for name in ("GL_RENDERER", "GL_VERSION")),
+        world.light.model_dump_json(),
+        world.weather.model_dump_json(),
+        packed.low,
+        packed.high,
+        *(part for batch in standing for part in (str(batch.key), batch.vertices, batch.indices)),
+        *(part for side in sorted({batch.key.page for batch in standing} - {0}) for part in (str(side), pages[side][:, ::8, ::8])),
+    )
 
 
 def _rows(count: int) -> int:

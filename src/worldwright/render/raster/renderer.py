@@ -67,6 +67,8 @@ class RasterRenderer:
 
     def __init__(self, device: str | None = None, *, cull: bool = True) -> None:
         self._context, self._gl = create_context(device)
+        # What Python lets go of is deleted by gc() alone, when this context is current: names of objects mean others in another context.
+        self._context.gc_mode = "context_gc"
         self.device = describe(self._context)
         self._cull = cull
         self._open: _Open | None = None
@@ -84,7 +86,7 @@ class RasterRenderer:
             self._release()
         with self._context:
             context = self._context
-            context.gc_mode = "auto"
+            context.gc()
             self._gl.clip_control(GL_LOWER_LEFT, GL_ZERO_TO_ONE)
             self._base = daylight(world)
             flow = ("FLOW",) if "flow" in passes else ()

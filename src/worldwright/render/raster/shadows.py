@@ -60,7 +60,7 @@ class SunShadows:
             self._draw(self._still, STILL_SIDE, self._still_matrix, nothing, False)
 
     def _make(self, side: int) -> tuple[moderngl.Texture, moderngl.Framebuffer]:
-        texture = self._context.depth_texture((side, side))
+        texture = self._context.depth_texture((1, 1))  # gets its size with its type: no need to make it twice
         self._gl.depth32f(texture, side, side)
         texture.compare_func = "<="
         texture.filter = moderngl.LINEAR, moderngl.LINEAR

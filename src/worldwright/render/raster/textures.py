@@ -110,7 +110,9 @@ def _pages(surface: Surface, side: int) -> list[Array]:
         for k in range(4):
             factor = surface.base_colour[k]
             curve = _alpha(surface, codes * factor) if k == 3 else linear_to_srgb(srgb_to_linear(codes) * factor)
-            base[..., k] = np.rint(np.clip(curve, 0, 1) * 255).astype(np.uint8)[image[..., k]]
+            table = np.rint(np.clip(curve, 0, 1) * 255).astype(np.uint8)
+            same = bool(np.all(table == np.arange(256)))  # mostly: then a copy will do
+            base[..., k] = image[..., k] if same else np.take(table, image[..., k])
     data = np.empty((side, side, 4), np.uint8)
     data[:] = [128, 128, _byte(surface.roughness), _byte(surface.metallic)]
     normal = _resized(surface.normal_image, side)

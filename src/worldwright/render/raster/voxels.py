@@ -60,7 +60,9 @@ def voxelise(packed: PackedScene) -> Voxels:
     face = axis * 2 + (np.take_along_axis(normal, axis[:, None], 1)[:, 0] < 0)
     cell = np.clip(((position - low) / size).astype(np.int64), 0, np.array([nx, ny, nz]) - 1)
     key = ((cell[:, 2] * ny + cell[:, 1]) * nx + cell[:, 0]) * 6 + face
-    unique, inverse, count = np.unique(key, return_inverse=True, return_counts=True)
+    filled = np.bincount(key, minlength=nx * ny * nz * 6)
+    unique = np.flatnonzero(filled)
+    inverse, count = (np.cumsum(filled > 0) - 1)[key], filled[unique]
 
     def mean(values: Array) -> Array:
         return np.stack([np.bincount(inverse, values[:, k], len(unique)) for k in range(3)], axis=1) / count[:, None]
@@ -111,8 +113,10 @@ def _colours(batch: Batch, packed: PackedScene, vertex: Array) -> Array:
     """The mean linear base colour of each triangle's surface [T, 3]."""
     if batch.key.page:
         pages = packed.paint.pages[batch.key.page]
-        layers, back = np.unique(vertex["params"] & 0xFFFF, return_inverse=True)
-        table = np.stack([srgb_to_linear(pages[layer, ::8, ::8, :3] / 255.0).mean(axis=(0, 1)) for layer in layers])
-        return table[back].astype(np.float64)
+        layer = vertex["params"] & 0xFFFF
+        table = np.zeros((len(pages), 3))
+        for used in np.flatnonzero(np.bincount(layer)):
+            table[used] = srgb_to_linear(pages[used, ::8, ::8, :3] / 255.0).mean(axis=(0, 1))
+        return table[layer]
     words = vertex["base"].astype(np.int64)
     return srgb_to_linear(np.stack([words & 255, words >> 8 & 255, words >> 16 & 255], axis=1) / 255.0).astype(np.float64)
