@@ -25,6 +25,8 @@ MAX_BYTES = 64 << 20
 """A larger document is refused before it is read."""
 MAX_NODES = 8_000_000
 MAX_DEPTH = 64
+MAX_BITS = 1024
+"""Of a whole number: what is larger cannot even be printed in a message."""
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -114,7 +116,10 @@ class _Reader(_Loader):
                 return node.value
             if node.tag.removeprefix(_TAG) not in {"str", "int", "float", "bool", "null"}:
                 raise yaml.MarkedYAMLError(problem=f"tag {node.tag!r} is not read", problem_mark=node.start_mark)
-            return self.construct_object(node)
+            value = self.construct_object(node)
+            if isinstance(value, int) and value.bit_length() > MAX_BITS:
+                raise yaml.MarkedYAMLError(problem=f"a number of {value.bit_length()} bits", problem_mark=node.start_mark)
+            return value
         if node.tag.removeprefix(_TAG) not in {"map", "seq"}:
             raise yaml.MarkedYAMLError(problem=f"tag {node.tag!r} is not read", problem_mark=node.start_mark)
         if id(node) in self._seen:
@@ -144,13 +149,15 @@ class _Reader(_Loader):
 def _read(text: str, where: str) -> Any:
     if text.lstrip()[:1] == "{" or where.endswith(".json"):
         try:
-            return json.loads(text, object_pairs_hook=_once)
+            return json.loads(text, object_pairs_hook=_once, parse_int=_whole_number)
         except RecursionError as error:
             raise WorldwrightError("is nested too deeply", where=where, fix="a document is not that deep") from error
         except json.JSONDecodeError as error:
             if where.endswith(".json"):
                 place = f"line {error.lineno}, column {error.colno}"
                 raise WorldwrightError(f"is no JSON: {error.msg} at {place}", where=where, fix="correct the document") from error
+        except _TooLargeError as error:
+            raise WorldwrightError(f"a number of {error.args[0]} digits", where=where, fix="correct the document") from error
         except _RepeatedKeyError as error:
             raise WorldwrightError(
                 f"key {error.args[0]!r} stands twice in one object", where=where, fix="keep one of them"
@@ -174,6 +181,16 @@ def _read(text: str, where: str) -> Any:
 
 class _RepeatedKeyError(Exception):
     pass
+
+
+class _TooLargeError(Exception):
+    pass
+
+
+def _whole_number(digits: str) -> int:
+    if len(digits) > MAX_BITS * 3 // 10:
+        raise _TooLargeError(len(digits))
+    return int(digits)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

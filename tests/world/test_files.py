@@ -177,3 +177,8 @@ class TestPacks:
         (tmp_path / "inside" / "kit").symlink_to(tmp_path / "outside")
         with pytest.raises(WorldwrightError, match="leaves the folder"):
             resolve_packs(self.world("kit"), tmp_path / "inside" / "w.yaml", {})
+
+
+@pytest.mark.parametrize("text", ['{"name": ' + "1" * 6000 + "}", "name: " + "1" * 6000, "seed: 0x" + "f" * 9000])
+def test_a_number_too_long_to_print_breaks_the_message(text: str) -> None:
+    assert "number of" in told(text) or "digits" in told(text)
