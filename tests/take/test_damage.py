@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import struct
 import zlib
 from collections.abc import Callable
@@ -268,3 +269,9 @@ def test_a_file_that_changes_after_it_was_opened_is_noticed(take_path: Path) -> 
         with pytest.raises(WorldwrightError, match="cannot be read any more"):
             for tick in range(0, 241, 2):
                 take.instant(tick)
+
+
+def test_a_pipe_is_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.mcap")
+    with pytest.raises(WorldwrightError, match="not a file"):
+        Take.open(tmp_path / "pipe.mcap")

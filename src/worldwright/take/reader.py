@@ -218,6 +218,8 @@ class Take:
         """
         path = Path(path)
         try:
+            if path.exists() and not path.is_file():  # a pipe would wait for ever
+                raise WorldwrightError("cannot be opened (not a file)", where=str(path), fix="name a take (.mcap)")
             file = path.open("rb")
             size = path.stat().st_size
         except OSError as error:
