@@ -13,8 +13,8 @@ MEDIAN_DEG = 4.0
 """Smooth shading bends normals away from the flat triangles that depth shows."""
 FAR_OFF_DEG = 35.0
 FAR_OFF_SHARE = 0.05
-TURN_DEG = 1.0
-"""A common turn of all normals: that of a camera in another direction. Bends of smooth shading cancel in it but for half a degree."""
+TURN_DEG = 0.5
+"""A common turn of the normals of flat surfaces: that of a camera in another direction."""
 FEWEST = 40
 GRAZING = 0.2
 """Cosine to the view below which depth slopes are too steep to measure by."""
@@ -61,8 +61,7 @@ def measure_normals(frame: Frame) -> list[Measure]:
     missing = np.isnan(stored[:, :1])
     stored = np.where(missing, -reference, stored)
     angle = np.degrees(np.arccos(np.clip(np.einsum("ni,ni->n", stored, reference), -1, 1)))
-    turn, error = fit_turn(stored, reference)
-    return [
+    out = [
         Measure(
             NAME, frame.index, float(np.median(angle)), MEDIAN_DEG, "median angle between normals and depth's slopes (degrees)"
         ),
@@ -73,5 +72,13 @@ def measure_normals(frame: Frame) -> list[Measure]:
             FAR_OFF_SHARE,
             f"share of normals over {FAR_OFF_DEG:g} degrees off",
         ),
-        Measure(NAME, frame.index, turn, TURN_DEG + 4 * error, "common turn of all normals (degrees)"),
     ]
+    # Shading bends the normals of round things away from their triangles, all to one side at times: only flat surfaces tell a turn.
+    codes, reach = frame.stored["normal"].astype(np.int32), max(1, round(frame.height / 180))
+    v, u = pixels.v[use], pixels.u[use]
+    around = [codes[v + dv * reach, u + du * reach] - codes[v, u] for dv, du in ((0, 1), (0, -1), (1, 0), (-1, 0))]
+    flat = np.all([np.abs(step).max(axis=-1) <= 1 for step in around], axis=0)
+    if flat.sum() >= FEWEST:
+        turn, error = fit_turn(stored[flat], reference[flat])
+        out.append(Measure(NAME, frame.index, turn, TURN_DEG + 4 * error, "common turn of the normals of flat surfaces (degrees)"))
+    return out
