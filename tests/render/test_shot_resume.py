@@ -215,3 +215,20 @@ def test_an_error_in_an_encoder_does_not_hang(synthetic: ModuleType, tmp_path: P
         for i in range(60):
             writer.add(synthetic.row(info, i), synthetic.pictures(info, i) | {"rgb": synthetic.picture(i)[:, :-2]})
     assert time.monotonic() - started < 30
+
+
+def test_a_disk_that_is_full_at_the_very_end_is_waited_for(synthetic: ModuleType, tmp_path: Path) -> None:
+    """A short shot is written when its one segment is closed: after the encoders were told that no more pictures come."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=48k", "tmpfs", str(disk)], capture_output=True, check=False)
+    if mounted.returncode:
+        pytest.skip("a small file system cannot be mounted here (needs root)")
+    try:
+        script = textwrap.dedent(CHILD).replace("shot_info(150)", "shot_info(20, width=128, height=72)")
+        command = [sys.executable, "-c", script, synthetic.__file__, str(disk / "shot"), "-1"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode and "the disk is full at frame 0 of 20" in done.stderr, done.stderr[-300:]
+        assert not (disk / "shot").exists()
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], check=True)

@@ -59,6 +59,7 @@ class _Lane:
     def _run(self) -> None:
         encoder: Any = None
         index = -1
+        item: tuple[int, NDArray[Any]] | None = None
         try:
             while (item := self._queue.get()) is not None:
                 index, picture = item
@@ -77,8 +78,8 @@ class _Lane:
             if encoder is not None:
                 with contextlib.suppress(OSError):
                     encoder.abort()
-            while self._queue.get() is not None:  # so that nobody waits for a place in the queue
-                pass
+            while item is not None:  # so that nobody waits for a place in the queue; the end may have been taken from it already
+                item = self._queue.get()
 
     def _close(self, encoder: Any, index: int) -> None:
         mark = encoder.close() or mark_file(encoder.path)
