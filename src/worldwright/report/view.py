@@ -13,6 +13,7 @@ from worldwright.assets.model import SceneGeometry
 from worldwright.assets.scene import build_scene
 from worldwright.controls import EFFECT_NAMES, KEYS
 from worldwright.errors import WorldwrightError
+from worldwright.outputs import check_new_file
 from worldwright.render.passes import PASSES, decode
 from worldwright.render.shot import Shot
 from worldwright.report.pictures import colourise
@@ -119,14 +120,28 @@ def _log_picture(rr: Any, shot: Shot, row: int, rgb: Array | None) -> None:
 def view(path: Path, packs: Mapping[str, Path], *, save: Path | None = None) -> None:
     """Open a take (.mcap) or a shot folder in the Rerun viewer, or write a recording for it to ``save`` (.rrd)."""
     rr = _rerun()
+    if save is not None:
+        check_new_file(save, "Rerun recording", b"RRF2")
     shot = Shot.open(path) if path.is_dir() else None
     take = shot.take() if shot is not None else Take.open(path)
     geometry = build_scene(take.header.world, packs, images=False)
     rr.init("worldwright", recording_id=f"{path.name}-{take.state_hash[:8]}", spawn=False)
-    if save is not None:
-        rr.save(str(save))
-    else:
+    if save is None:
         rr.spawn()
+        _log_all(rr, take, shot, geometry)
+        return
+    part = save.with_name(f".{save.stem}.part.rrd")
+    try:
+        rr.save(str(part))
+        _log_all(rr, take, shot, geometry)
+        rr.disconnect()  # writes what is still waiting
+        part.replace(save)
+    finally:
+        rr.disconnect()
+        part.unlink(missing_ok=True)
+
+
+def _log_all(rr: Any, take: Take, shot: Shot | None, geometry: SceneGeometry) -> None:
     _log_scene(rr, take, geometry)
     labels = [(ident, name) for ident, (name, _) in take.header.world.labels().items()]
     rr.log("world/camera", rr.AnnotationContext(labels), static=True)
