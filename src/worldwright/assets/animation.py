@@ -207,8 +207,9 @@ def skin_matrices(model: Model, bones: NDArray[np.floating]) -> F64:
     return pose @ skeleton_of(model).inverse_bind.astype(np.float64)
 
 
-def skin(mesh: Mesh, model: Model, bones: NDArray[np.floating]) -> tuple[F64, F64]:
-    """Linear-blend skinning on the CPU: positions [N, 3] and unit normals [N, 3] in model space, float64.
+def skin(mesh: Mesh, model: Model, bones: NDArray[np.floating], matrices: F64 | None = None) -> tuple[F64, F64]:
+    """Linear-blend skinning on the CPU: positions [N, 3] and unit normals [N, 3] in model space, float64. ``matrices`` are
+    ``skin_matrices(model, bones)``, where several meshes share them.
 
     Normals go through the blended matrix itself, which is exact for the turns and uniform scales that bones have.
     A mesh without joints is returned as it is.
@@ -216,7 +217,8 @@ def skin(mesh: Mesh, model: Model, bones: NDArray[np.floating]) -> tuple[F64, F6
     positions, normals = mesh.positions.astype(np.float64), mesh.normals.astype(np.float64)
     if mesh.joints is None or mesh.weights is None:
         return positions, normals
-    matrices = skin_matrices(model, bones)
+    if matrices is None:
+        matrices = skin_matrices(model, bones)
     blended = np.einsum("nk,nkij->nij", mesh.weights.astype(np.float64), matrices[mesh.joints.astype(np.intp)])
     positions = np.einsum("nij,nj->ni", blended[:, :3, :3], positions) + blended[:, :3, 3]
     normals = np.einsum("nij,nj->ni", blended[:, :3, :3], normals)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import maximum_filter, minimum_filter
 from scipy.spatial import cKDTree
 
-from worldwright.assets.animation import skin
+from worldwright.assets.animation import skin, skin_matrices
 from worldwright.assets.model import Model
 from worldwright.render.passes import FLOW_INVALID, FLOW_SCALE
 from worldwright.take.model import CharacterInstant
@@ -24,7 +24,7 @@ HIDDEN_SHARE = 0.1
 """Of the pixels that vertices fall on: those where they stand in front of everything shown within a pixel. Hands and feet far away are
 thinner than a pixel and may be missed by all pixel centres."""
 FEWEST_COVERED = 40
-OFF_SURFACE_M = 0.02
+OFF_SURFACE_M = 0.03
 """95 % of a character's pixels lie this close to its skinned surface, plus the size of a pixel there."""
 FACING = 0.2
 FLOW_PX = 0.75
@@ -47,7 +47,8 @@ class Skinned:
 
 
 def _placed(model: Model, state: CharacterInstant) -> tuple[F64, F64]:
-    parts = [skin(mesh, model, state.bones) for mesh in model.meshes]
+    matrices = skin_matrices(model, state.bones) if model.skeleton is not None else None
+    parts = [skin(mesh, model, state.bones, matrices) for mesh in model.meshes]
     place = pose_matrix(state.position, quat_yaw(state.yaw))
     positions = transform_points(place, np.concatenate([p for p, _ in parts]))
     return positions, np.concatenate([n for _, n in parts]) @ place[:3, :3].T

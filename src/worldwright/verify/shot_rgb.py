@@ -22,7 +22,9 @@ LEVELS = 8.0
 at the end of a group of predicted frames."""
 BLOCK = 8
 BLOCK_LEVELS = 16.0
-"""Root mean square difference of luma in any block of 8 x 8 pixels, in levels of 255."""
+"""Root mean square difference of luma in any block of 8 x 8 pixels, in levels of 255: of a flat block. A codec spends its bits by
+contrast, so a block of standard deviation s may differ by sqrt(1 + (s / BUSY)^2) times as much."""
+BUSY = 56.0
 COLOUR_LEVELS = 2.5
 CHROMA_LEVELS = 5.0
 CHROMA_WINDOW = 5
@@ -54,14 +56,16 @@ def measure_rgb(index: int, decoded: U8, own: U8, neighbours: dict[int, U8]) -> 
     grey, reference = luma(decoded), luma(own)
     difference = grey - reference
     whole = float(np.sqrt(np.mean(difference * difference)))
-    blocks = uniform_filter(difference * difference, BLOCK)
+    mean = uniform_filter(reference, BLOCK)
+    variance = np.maximum(uniform_filter(reference * reference, BLOCK) - mean * mean, 0)
+    blocks = uniform_filter(difference * difference, BLOCK) / (1 + variance / BUSY**2)
     colour = np.abs(decoded.reshape(-1, 3).mean(axis=0) - own.reshape(-1, 3).mean(axis=0)).max()
     tint = uniform_filter(_chroma(decoded) - _chroma(own), (CHROMA_WINDOW, CHROMA_WINDOW, 1))
     chroma = float(np.sqrt(np.mean(tint * tint)))
     motion = register(grey, reference)
     out = [
         Measure(PICTURE, index, whole, LEVELS, "difference of luma from the picture drawn again (levels of 255)"),
-        Measure(PICTURE, index, float(np.sqrt(blocks.max())), BLOCK_LEVELS, "largest difference of a block (levels of 255)"),
+        Measure(PICTURE, index, float(np.sqrt(blocks.max())), BLOCK_LEVELS, "largest difference of a block, its contrast considered (levels of 255)"),
         Measure(PICTURE, index, float(colour), COLOUR_LEVELS, "shift of the mean colour (levels of 255)"),
         Measure(PICTURE, index, chroma, CHROMA_LEVELS, "difference of colour (levels of 255)"),
         Measure(PLACE, index, motion.length, PLACE_PX + 3 * motion.error, "motion against the picture drawn again (px)"),
