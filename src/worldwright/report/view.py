@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -119,6 +120,7 @@ def _log_picture(rr: Any, shot: Shot, row: int, rgb: Array | None) -> None:
 
 def view(path: Path, packs: Mapping[str, Path], *, save: Path | None = None) -> None:
     """Open a take (.mcap) or a shot folder in the Rerun viewer, or write a recording for it to ``save`` (.rrd)."""
+    os.environ.setdefault("RUST_LOG", "off")  # Rerun's own lines would stand beside our one
     rr = _rerun()
     if save is not None:
         check_new_file(save, "Rerun recording", b"RRF2")
@@ -134,11 +136,20 @@ def view(path: Path, packs: Mapping[str, Path], *, save: Path | None = None) -> 
     try:
         rr.save(str(part))
         _log_all(rr, take, shot, geometry)
-        rr.disconnect()  # writes what is still waiting
+        rr.disconnect()  # writes what is still waiting, and says nothing when it cannot
+        if not _is_whole(part):
+            raise WorldwrightError("could not be written to its end", where=str(save), fix="free some space and run it again")
         part.replace(save)
     finally:
         rr.disconnect()
         part.unlink(missing_ok=True)
+
+
+def _is_whole(recording: Path) -> bool:
+    """Whether a recording has the footer that Rerun writes last."""
+    with recording.open("rb") as file:
+        file.seek(max(0, recording.stat().st_size - 64))
+        return b"RRF2FOOT" in file.read()
 
 
 def _log_all(rr: Any, take: Take, shot: Shot | None, geometry: SceneGeometry) -> None:
