@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -65,9 +66,8 @@ def save_world(world: World, path: Path) -> None:
     except OSError as error:
         with contextlib.suppress(OSError):
             part.unlink(missing_ok=True)
-        raise WorldwrightError(
-            f"cannot be written ({error.strerror})", where=str(path), fix="name a file in a folder that exists"
-        ) from error
+        fix = "free some space" if error.errno == errno.ENOSPC else "name a file in a folder that exists"
+        raise WorldwrightError(f"cannot be written ({error.strerror})", where=str(path), fix=fix) from error
 
 
 def world_hash(world: World) -> str:
