@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from worldwright.errors import WorldwrightError
+from worldwright.orphans import die_with_parent
 from worldwright.outputs import write_text
 
 Progress = Callable[[int, int], None]
@@ -29,10 +30,15 @@ def _packs(args: Args) -> dict[str, Path]:
 
 def _record(args: Args, progress: Progress) -> dict[str, Any]:
     from worldwright.record.loop import record
-    from worldwright.world.files import load_world
+    from worldwright.world.files import load_world, world_hash
 
+    world = load_world(Path(args["world"]))
+    if world_hash(world) != args["world_hash"]:
+        raise WorldwrightError(
+            "is not the planned world any more", where=args["world"], fix="remove it: the next run writes it again"
+        )
     report = record(
-        load_world(Path(args["world"])),
+        world,
         _packs(args),
         Path(args["out"]),
         policy=args["policy"],
@@ -113,6 +119,7 @@ def _plain(value: Any) -> Any:
 
 def main() -> int:
     """The child's side of ``factory.child``."""
+    die_with_parent()
     # Whatever a library prints must not mix with the answers.
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)

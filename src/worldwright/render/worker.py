@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from worldwright.errors import WorldwrightError
+from worldwright.orphans import die_with_parent
 from worldwright.render.run import RenderReport, render_shot
 
 GRACE_S = 10.0
@@ -87,6 +88,7 @@ def _died(code: int, words: str, out: Path) -> WorldwrightError:
 
 def main(argv: list[str]) -> int:
     """The child's side."""
+    die_with_parent()
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # whatever a library prints must not mix with the answers
     last = 0.0
