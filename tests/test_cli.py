@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -31,7 +33,13 @@ def world(tmp_path_factory: pytest.TempPathFactory, cli: Cli) -> Path:
         (("record", "{world}", "--policy", "fly", "--seconds", "1", "-o", "{tmp}/t.mcap"), ("fly", "explore")),
         (("record", "{world}", "--frame-rate", "25", "--seconds", "1", "-o", "{tmp}/t.mcap"), ("25",)),
         (("record", "{world}", "--engine", "unreal", "--seconds", "1", "-o", "{tmp}/t.mcap"), ("unreal", "panda")),
-        (("record", "{world}", "--seconds", "1", "-o", "{tmp}/no/such/t.mcap"), ("no/such",)),
+        (("record", "{world}", "--seconds", "1", "-o", "{world}/no/t.mcap"), ("w.yaml/no",)),
+        (("record", "{world}", "-o", "{tmp}"), ("{tmp}", "is a folder")),
+        (("record", "{world}", "-o", "/"), ("is a folder",)),
+        (("record", "{world}", "-o", "{world}"), ("w.yaml", "is no take")),
+        (("record", "{world}", "-p", "x={a", "-o", "{tmp}/t.mcap"), ("--param x",)),
+        (("record", "{world}", "--tick-rate", "0", "-o", "{tmp}/t.mcap"), ("--tick-rate",)),
+        (("record", "{world}", "--seed", "99999999999999999999", "-o", "{tmp}/t.mcap"), ("--seed",)),
         (("render", "{tmp}/none.mcap", "-o", "{tmp}/s"), ("none.mcap",)),
         (("render", "{world}", "-o", "{tmp}/s"), ("w.yaml",)),
         (("verify", "{tmp}/none"), ("none",)),
@@ -69,3 +77,15 @@ def test_help_takes_long_or_loads_an_engine() -> None:
 def test_an_option_out_of_range_is_no_usage_error(cli: Cli) -> None:
     done = cli("record", "w.yaml", "--seconds", "-1", "-o", "t.mcap")
     assert done.returncode == 2 and "Traceback" not in done.stderr and "--seconds" in done.stderr
+
+
+def test_an_early_ctrl_c_is_a_traceback(tmp_path: Path) -> None:
+    for delay in (0.15, 0.6):
+        command = [sys.executable, "-m", "worldwright", "world", "new", "rooms", "-o", str(tmp_path / "w.yaml")]
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        time.sleep(delay)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+        if process.returncode > 0:  # below zero: Python itself was not up yet
+            assert process.returncode == 130 and said.startswith("stopped") and said.count("\n") == 1, said
+        assert list(tmp_path.iterdir()) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
@@ -59,14 +60,29 @@ def _packs(items: list[str]) -> dict[str, Path]:
 
 
 def _params(items: list[str]) -> dict[str, Any]:
-    return {name: yaml.safe_load(value) for name, value in _assignments(items, "param").items()}
+    found: dict[str, Any] = {}
+    for name, value in _assignments(items, "param").items():
+        try:
+            found[name] = yaml.safe_load(value)
+            json.dumps(found[name])
+        except (yaml.YAMLError, ValueError, TypeError, RecursionError, UnicodeError) as error:
+            raise WorldwrightError(
+                f"{value[:60]!r} is no plain value", where=f"--param {name}", fix="write a number, a word or a list"
+            ) from error
+    return found
 
 
 def _with_progress(title: str, work: Any) -> Any:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     with Progress(
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=errors, transient=True
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=errors,
+        transient=True,
+        disable=not errors.is_terminal,  # into a file or a pipe it would write an empty line
     ) as bar:
         task = bar.add_task(title, total=None)
         return work(lambda done, total: bar.update(task, completed=done, total=total))
@@ -86,13 +102,15 @@ def _root(version: Annotated[bool, typer.Option("--version", help="Print the ver
 def world_new(
     family: Annotated[str, typer.Argument(help="The generator's family: courtyard, rooms, playground, dungeon.")],
     out: OutOption,
-    seed: Annotated[int, typer.Option(min=0, help="Another seed, another world.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Another seed, another world.")] = 0,
     param: ParamOption = [],
 ) -> None:
     """Write a new world of a built-in family."""
+    from worldwright.outputs import check_new_file
     from worldwright.world.files import save_world, world_hash
     from worldwright.world.generators import generate
 
+    check_new_file(out, "world", b"format: worldwright.world/")
     world = generate(family, seed, _params(param))
     save_world(world, out)
     console.print(
@@ -120,10 +138,13 @@ def world_show(
     device: Annotated[str, typer.Option(help="auto, cpu or gpu.")] = "auto",
 ) -> None:
     """Say what is in a world, and render a picture of it."""
+    from worldwright.outputs import check_new_file
     from worldwright.report.world import picture_of_world, summary_of_world
     from worldwright.world.files import load_world, resolve_packs
 
     world = load_world(path)
+    if out is not None:
+        check_new_file(out, "picture (PNG)", b"\x89PNG\r\n\x1a\n")
     console.print(summary_of_world(world))
     if out is not None:
         picture_of_world(world, resolve_packs(world, path, _packs(pack)), out, device=device)
@@ -147,18 +168,20 @@ def record(
     out: OutOption,
     policy: Annotated[str, typer.Option(help="explore, grammar, loop or replay.")] = "explore",
     seconds: Annotated[float, typer.Option(min=0.05, max=36_000, help="How long, in the world's time.")] = 20.0,
-    seed: Annotated[int, typer.Option(min=0)] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**31 - 1)] = 0,
     frame_rate: Annotated[int, typer.Option(help="24, 30 or 60.")] = 24,
-    sample_rate: Annotated[int, typer.Option(help="States written a second.")] = 120,
-    tick_rate: Annotated[int, typer.Option(help="Physics steps a second.")] = 240,
+    sample_rate: Annotated[int, typer.Option(min=1, max=10_000, help="States written a second.")] = 120,
+    tick_rate: Annotated[int, typer.Option(min=1, max=10_000, help="Physics steps a second.")] = 240,
     engine: Annotated[str, typer.Option()] = "panda",
     param: ParamOption = [],
     pack: PackOption = [],
 ) -> None:
     """Record a world being played by a policy: a take."""
+    from worldwright.outputs import check_new_file
     from worldwright.record.loop import record as run
     from worldwright.world.files import load_world, resolve_packs
 
+    check_new_file(out, "take", b"\x89MCAP")
     spec = load_world(world)
     report = _with_progress(
         f"record {spec.name}",
@@ -323,7 +346,7 @@ def _make(recipe: Any, recipe_folder: Path, out: Path, packs: dict[str, Path], j
     from worldwright.report.html import write_report
 
     started = time.perf_counter()
-    with only_one(out):
+    with only_one(out, recipe.name):
         plan = make_plan(recipe, recipe_folder, out, recipe_packs(recipe, recipe_folder, packs))
         with watcher(plan, errors) as watch:
             outcome = run_plan(plan, watch, slots=jobs)
@@ -392,9 +415,16 @@ def demo(
     _make(demo_recipe(), Path.cwd(), out, {}, jobs)
 
 
+_STOPPED = "stopped: what was finished is kept; run the same command again to go on"
+
+
 def _fail(line: str, status: int) -> NoReturn:
-    errors.print(line)
-    sys.stdout.flush()
+    # From here on another Ctrl-C has nothing to stop, and would only cut the message.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with contextlib.suppress(OSError):
+        errors.print(line)
+    with contextlib.suppress(OSError):
+        sys.stdout.flush()
     sys.exit(status)
 
 
@@ -406,7 +436,7 @@ def main() -> NoReturn:
     except WorldwrightError as error:
         _fail(f"error: {error.line()}", 2)
     except (KeyboardInterrupt, typer.Abort):
-        _fail("stopped: what was finished is kept; run the same command again to go on", 130)
+        _fail(_STOPPED, 130)
     except typer.Exit as stop:
         sys.exit(stop.exit_code)
     except typer.TyperException as error:
@@ -428,4 +458,6 @@ def main() -> NoReturn:
             f"error: internal: {type(error).__name__}: {' '.join(str(error).split())}; set WORLDWRIGHT_DEBUG=1 for where, and report it",
             3,
         )
+    if status == 130:  # Typer makes this status of a KeyboardInterrupt
+        _fail(_STOPPED, 130)
     sys.exit(status if isinstance(status, int) else 0)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import pytest
 
 from worldwright.documents import parse_document
 from worldwright.errors import WorldwrightError
-from worldwright.factory.local import only_one
+from worldwright.factory.local import finished, only_one
 from worldwright.factory.plan import make_plan
 from worldwright.factory.recipe import Recipe, demo_recipe, load_recipe
 from worldwright.outputs import check_manifest
@@ -83,7 +84,8 @@ def test_an_interrupted_run_is_lost(tmp_path: Path, how: signal.Signals, cli: Cl
     recipe, run = tmp_path / "tiny.yaml", tmp_path / "run"
     recipe.write_text(tiny)
     process = start(recipe, run)
-    wait_for(lambda: (run / "record").is_dir() and any((run / "record").glob("*.mcap")), process)
+    # A task is done when its answer is kept; a take without one is recorded again.
+    wait_for(lambda: (run / "tasks").is_dir() and any((run / "tasks").glob("*.json")), process)
     take = next((run / "record").glob("*.mcap"))
     inode = take.stat().st_ino
     process.send_signal(how)
@@ -99,7 +101,7 @@ def test_an_interrupted_run_is_lost(tmp_path: Path, how: signal.Signals, cli: Cl
 
 
 def test_two_runs_write_into_one_folder(tmp_path: Path, cli: Cli) -> None:
-    with only_one(tmp_path):
+    with only_one(tmp_path, "demo"):
         done = cli("demo", "-o", tmp_path)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1 and "another run is at work" in done.stderr
@@ -145,3 +147,78 @@ def test_a_recipe_outside_limits_is_read(tmp_path: Path) -> None:
         load_recipe(path)
     assert "\n" not in error.value.line()
     assert os.fspath(path) in error.value.line()
+
+
+@pytest.mark.parametrize("twice", ["cameras: [third, third]", "presets: [{size: 96x54}, {size: 96x54}]"])
+def test_one_thing_is_made_twice_at_once(tmp_path: Path, twice: str, tiny: str) -> None:
+    text = tiny.replace("cameras: [third, first]", twice if "cameras" in twice else "cameras: [third]")
+    text = text if "cameras" in twice else text.replace("presets:\n  - {size: 96x54}", twice)
+    with pytest.raises(WorldwrightError, match="the same render twice"):
+        make_plan(parse_document(text, "tiny", Recipe), tmp_path, tmp_path, {})
+
+
+def test_the_same_world_twice_is_one_key_error(tmp_path: Path, tiny: str) -> None:
+    text = tiny.replace("  - {family: playground, seed: 1}", "  - {family: playground, seed: 1}\n  - {family: playground, seed: 1}")
+    with pytest.raises(WorldwrightError, match="the same record twice"):
+        make_plan(parse_document(text, "tiny", Recipe), tmp_path, tmp_path, {})
+
+
+def test_a_run_is_made_in_a_users_folder(tmp_path: Path, cli: Cli) -> None:
+    (tmp_path / "report").mkdir()
+    (tmp_path / "report" / "index.html").write_text("mine")
+    done = cli("demo", "-o", tmp_path)
+    assert done.returncode == 2 and "not the folder of a run" in done.stderr
+    assert [path.name for path in tmp_path.rglob("*")] == ["report", "index.html"]
+
+
+def test_another_recipe_takes_over_a_run(tmp_path: Path) -> None:
+    with only_one(tmp_path / "run", "one"):
+        pass
+    with only_one(tmp_path / "run", "one"):
+        pass
+    with pytest.raises(WorldwrightError, match="run of recipe 'one'"), only_one(tmp_path / "run", "two"):
+        pass
+
+
+@pytest.mark.parametrize("text", ["[]", "{", "[" * 100_000, '{"id": 3}'])
+def test_a_damaged_answer_stops_the_next_run(tiny_run: Path, tmp_path: Path, text: str, tiny: str) -> None:
+    plan = make_plan(parse_document(tiny, "tiny", Recipe), tmp_path, tiny_run, {})
+    task = plan.tasks[0]
+    path = plan.record_path(task)
+    before = path.read_text()
+    assert finished(plan, task) is not None
+    try:
+        path.write_text(text)
+        assert finished(plan, task) is None
+    finally:
+        path.write_text(before)
+
+
+def test_an_output_that_lost_a_file_counts_as_made(tiny_run: Path, tmp_path: Path, tiny: str) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(tiny_run, run)
+    plan = make_plan(parse_document(tiny, "tiny", Recipe), tmp_path, run, {})
+    assert all(finished(plan, task) for task in plan.tasks)
+    (plan.of_kind("render")[0].out / "rgb.mp4").unlink()
+    os.truncate(plan.of_kind("record")[0].out, 100)
+    assert finished(plan, plan.of_kind("render")[0]) is None
+    assert finished(plan, plan.of_kind("record")[0]) is None
+    assert finished(plan, plan.of_kind("render")[1]) is not None
+
+
+def test_a_killed_run_leaves_its_children_at_work(tmp_path: Path, tiny: str) -> None:
+    recipe, run = tmp_path / "tiny.yaml", tmp_path / "run"
+    recipe.write_text(tiny)
+    process = start(recipe, run)
+    wait_for(lambda: (run / "record").is_dir() and children(process.pid), process)
+    ids = children(process.pid)
+    process.kill()
+    process.communicate(timeout=60)
+    end = time.monotonic() + 20
+    while any(Path(f"/proc/{ident}").exists() and "Z" not in Path(f"/proc/{ident}/stat").read_text().split()[2] for ident in ids):
+        assert time.monotonic() < end, "a child outlived its parent"
+        time.sleep(0.05)
+
+
+def children(ident: int) -> list[str]:
+    return Path(f"/proc/{ident}/task/{ident}/children").read_text().split()

@@ -75,10 +75,14 @@ class Child:
         lines = self._errors.read()[-4000:].decode(errors="replace").strip().splitlines()
         return f": {lines[-1]}" if lines else ""
 
-    def stop(self) -> None:
-        """End the child: politely first, so that it removes or keeps its partial output properly."""
+    def interrupt(self) -> None:
+        """Ask the child to end, so that it removes or keeps its partial output properly."""
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)
+
+    def stop(self) -> None:
+        """Wait for a child that was interrupted to end, and kill it if it takes too long."""
+        if self._process.poll() is None:
             try:
                 self._process.wait(GRACE_S)
             except subprocess.TimeoutExpired:

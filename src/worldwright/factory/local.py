@@ -55,24 +55,47 @@ def finished(plan: Plan, task: Task) -> dict[str, Any] | None:
     if not (path.is_file() and task.has_output()):
         return None
     try:
-        record = json.loads(path.read_text())
-    except ValueError:
+        record = json.loads(path.read_bytes())
+    except (ValueError, RecursionError, OSError):
         return None
     # A dataset that was packed while some shots were missing is packed again when they may be there.
-    return record if record.get("id") == task.id and not record.get("partial") else None
+    kept = (
+        isinstance(record, dict) and record.get("id") == task.id and record.get("kind") == task.kind and not record.get("partial")
+    )
+    return record if kept and isinstance(record.get("result"), dict) and record.get("bytes") == _size(task) else None
+
+
+def _size(task: Task) -> int | None:
+    """Bytes of a task's output that is one file. A folder has its own manifest."""
+    return task.out.stat().st_size if task.out.is_file() else None
 
 
 @contextmanager
-def only_one(folder: Path) -> Iterator[None]:
-    """Refuse a second run in the same folder; the lock goes with the process, however that ends."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("w") as file:
+def only_one(folder: Path, name: str) -> Iterator[None]:
+    """The folder of the run of recipe ``name``: refuse one that is anything else, and a second run in it at the same time. The lock
+    goes with the process, however that ends; the name stays in it."""
+    lock, fix = folder / ".lock", "name another folder"
+    if folder.exists() and not lock.is_file() and (not folder.is_dir() or any(folder.iterdir())):
+        raise WorldwrightError("exists and is not the folder of a run", where=str(folder), fix=fix)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = lock.open("a+", encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise WorldwrightError(f"cannot be written ({error.strerror})", where=str(folder), fix=fix) from error
+    with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise WorldwrightError(
                 "another run is at work in this folder", where=str(folder), fix="wait for it, or name another folder"
             ) from None
+        file.seek(0)
+        known = file.read(256).strip()
+        if known not in ("", name):
+            raise WorldwrightError(f"is the run of recipe {known!r}, this is {name!r}", where=str(folder), fix=fix)
+        if not known:
+            file.write(name)
+            file.flush()
         yield
 
 
@@ -99,6 +122,8 @@ def run_plan(plan: Plan, watch: Watcher, *, slots: int | None = None) -> Outcome
             ended.put((task, answer, ""))
         except WorldwrightError as error:
             ended.put((task, None, error.line()))
+        except Exception as error:  # whatever it was: a thread that ended without a word would be waited for, for ever
+            ended.put((task, None, " ".join(f"{type(error).__name__}: {error}".split())))
 
     try:
         while waiting or running:
@@ -127,11 +152,14 @@ def run_plan(plan: Plan, watch: Watcher, *, slots: int | None = None) -> Outcome
                 "out": str(task.out.relative_to(plan.folder)),
                 **answer,
             }
+            record["bytes"] = _size(task)
             record["partial"] = task.kind == "pack" and len(_args(task, outcome)["shots"]) < len(task.args["shots"])
             write_text(plan.record_path(task), json.dumps(record, indent=1))
             outcome.answers[task.id] = record
             watch(Happening(task, "done"))
     except BaseException:
+        for child in running.values():
+            child.interrupt()
         for child in running.values():
             child.stop()
         raise

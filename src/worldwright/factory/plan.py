@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from worldwright import __version__
+from worldwright.errors import WorldwrightError
 from worldwright.factory.recipe import Recipe, RecipeWorld
 from worldwright.ids import content_id
-from worldwright.outputs import is_done
-from worldwright.world.files import load_world, save_world, world_hash
+from worldwright.outputs import looks_whole
+from worldwright.world.files import load_world, resolve_packs, save_world, world_hash
 from worldwright.world.generators import generate
 from worldwright.world.spec import World
 
@@ -29,7 +30,8 @@ class Task:
 
     def has_output(self) -> bool:
         """True when the output is there and whole."""
-        return is_done(self.out) if self.kind in ("render", "pack") else self.out.is_file()
+        kind = {"render": "shot", "pack": "dataset"}.get(self.kind)
+        return self.out.is_file() if kind is None else looks_whole(self.out, kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +73,7 @@ def _task(
 
 def make_plan(recipe: Recipe, recipe_folder: Path, folder: Path, packs: Mapping[str, Path]) -> Plan:
     """Generate the worlds (they are small) into ``folder``/worlds and plan everything that follows from them."""
-    pack_paths = {name: str(path.resolve()) for name, path in packs.items()}
-    made: dict[int, tuple[World, Path, str]] = {}
+    made: dict[int, tuple[World, Path, str, dict[str, str]]] = {}
     (folder / "worlds").mkdir(parents=True, exist_ok=True)
     for source in recipe.worlds:
         world = _world(source, recipe_folder)
@@ -80,15 +81,17 @@ def make_plan(recipe: Recipe, recipe_folder: Path, folder: Path, packs: Mapping[
         path = folder / "worlds" / f"{world.name}-{digest[:8]}.yaml"
         if not path.exists():
             save_world(world, path)
-        made[id(source)] = (world, path, digest)
+        # A world that names folders of its own names them from where it lies, not from the run's copy of it.
+        origin = recipe_folder / source.file if source.file is not None else None
+        used = {name: str(folder.resolve()) for name, folder in sorted(resolve_packs(world, origin, packs).items())}
+        made[id(source)] = (world, path, digest, used)
 
     tasks: list[Task] = []
     verdicts: dict[str, str] = {}
     shots: list[Task] = []
     checks: list[Task] = []
     for source, policy in recipe.pairs():
-        world, path, digest = made[id(source)]
-        used = {name: pack_paths[name] for name in sorted(world.packs) if name in pack_paths}
+        world, path, digest, used = made[id(source)]
         base = f"{world.name}-{policy.policy}-{policy.seed}"
         record = _task(
             "record",
@@ -141,4 +144,14 @@ def make_plan(recipe: Recipe, recipe_folder: Path, folder: Path, packs: Mapping[
         args = {"shots": [str(shot.out) for shot in shots], "verdicts": verdicts, "tier": tier, "name": recipe.dataset.name}
         place = "dataset" if k == 0 else f"dataset-{tier}"
         tasks.append(_task("pack", f"{recipe.dataset.name}-{tier}", tuple(checks), args, folder, "", place))
-    return Plan(recipe, folder, packs, tuple(tasks))
+    seen: set[str] = set()
+    for task in tasks:
+        if task.id in seen:
+            raise WorldwrightError(
+                f"asks for the same {task.kind} twice: {task.name}",
+                where=f"recipe {recipe.name}",
+                fix="let worlds, policies, cameras and presets differ, such as by their seed",
+            )
+        seen.add(task.id)
+    found = {name: Path(used) for *_, all_used in made.values() for name, used in all_used.items()}
+    return Plan(recipe, folder, found | dict(packs), tuple(tasks))
