@@ -102,7 +102,7 @@ policies:
 pair: zip
 cameras: [third, first]
 presets:
-  - {size: 480x270}
+  - {size: 180p}
 dataset: {name: worldwright-demo, tiers: [master]}
 """
 """What ``worldwright demo`` makes."""

@@ -21,7 +21,7 @@ LEVELS = 8.0
 """Root mean square difference of luma over the whole picture, in levels of 255 (a PSNR of 30 dB). Small pictures full of detail reach 5
 at the end of a group of predicted frames."""
 BLOCK = 8
-BLOCK_LEVELS = 16.0
+BLOCK_LEVELS = 20.0
 """Root mean square difference of luma in any block of 8 x 8 pixels, in levels of 255: of a flat block. A codec spends its bits by
 contrast, so a block of standard deviation s may differ by sqrt(1 + (s / BUSY)^2) times as much."""
 BUSY = 56.0
