@@ -65,9 +65,9 @@ if [ ! -x .venv/bin/python ] || ! .venv/bin/python -m pip --version >/dev/null 2
 fi
 say "locked packages ($what) into .venv"
 for lock in $locks; do
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r "$lock"
+    .venv/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r "$lock"
 done
-.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
+.venv/bin/python -m pip install -qq --disable-pip-version-check --no-build-isolation --no-deps -e .
 if [ "$what" = bench ]; then
     # Blender (Cycles), the peer of the rendering benchmark, in an environment of its own: it wants Python 3.11 and an older numpy.
     for name in libxi6 libxxf86vm1 libxfixes3 libxrender1 libxkbcommon0 libsm6 libgomp1; do
@@ -77,6 +77,6 @@ if [ "$what" = bench ]; then
     [ -z "${blender:-}" ] || need_packages $blender
     command -v python3.11 >/dev/null || die "the rendering benchmark's peer (bpy 4.5) needs python3.11"
     python3.11 -m venv .venv-bpy
-    .venv-bpy/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bench.txt
+    .venv-bpy/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements/bench.txt
 fi
 touch "$stamp"
