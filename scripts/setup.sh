@@ -44,7 +44,7 @@ esac
 missing=""
 has_library 'libEGL\.so\.1' || missing="$missing libegl1"
 has_library 'libEGL_mesa\.so\.0' || missing="$missing libegl-mesa0"
-ls /usr/lib/*/dri/*_dri.so /usr/lib*/dri/*_dri.so /usr/lib/*/libgallium*.so >/dev/null 2>&1 || missing="$missing libgl1-mesa-dri"
+compgen -G '/usr/lib*/dri/*_dri.so' >/dev/null || compgen -G '/usr/lib/*/dri/*_dri.so' >/dev/null || compgen -G '/usr/lib/*/libgallium*.so' >/dev/null || missing="$missing libgl1-mesa-dri"
 has_library 'libGL\.so\.1' || missing="$missing libgl1"
 # shellcheck disable=SC2086
 [ -z "$missing" ] || need_packages $missing
