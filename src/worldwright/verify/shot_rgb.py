@@ -65,7 +65,13 @@ def measure_rgb(index: int, decoded: U8, own: U8, neighbours: dict[int, U8]) -> 
     motion = register(grey, reference)
     out = [
         Measure(PICTURE, index, whole, LEVELS, "difference of luma from the picture drawn again (levels of 255)"),
-        Measure(PICTURE, index, float(np.sqrt(blocks.max())), BLOCK_LEVELS, "largest difference of a block, its contrast considered (levels of 255)"),
+        Measure(
+            PICTURE,
+            index,
+            float(np.sqrt(blocks.max())),
+            BLOCK_LEVELS,
+            "largest difference of a block, its contrast considered (levels of 255)",
+        ),
         Measure(PICTURE, index, float(colour), COLOUR_LEVELS, "shift of the mean colour (levels of 255)"),
         Measure(PICTURE, index, chroma, CHROMA_LEVELS, "difference of colour (levels of 255)"),
         Measure(PLACE, index, motion.length, PLACE_PX + 3 * motion.error, "motion against the picture drawn again (px)"),
