@@ -96,9 +96,9 @@ worlds:
   - {family: rooms, seed: 5}
   - {family: playground, seed: 2}
 policies:
-  - {policy: explore, seconds: 7, seed: 1}
-  - {policy: loop, seconds: 7, seed: 2}
-  - {policy: grammar, seconds: 7, seed: 3}
+  - {policy: explore, seconds: 6, seed: 1}
+  - {policy: loop, seconds: 6, seed: 2}
+  - {policy: grammar, seconds: 6, seed: 3}
 pair: zip
 cameras: [third, first]
 presets:
