@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from worldwright.verify.faults import FAULTS
+from worldwright.verify.faults.registry import fault
 
 Break = Callable[..., SimpleNamespace]
 
@@ -43,3 +44,10 @@ def test_a_fault_in_the_pictures_or_the_take_is_found_by_its_check(break_shot: B
 
 def test_every_kind_of_fault_is_named_once() -> None:
     assert len(FAULTS) > 90 and all(name == fault.name for name, fault in FAULTS.items())
+
+
+def test_a_fault_does_not_take_the_place_of_another_of_its_name() -> None:
+    before = FAULTS["bit_flipped"]
+    with pytest.raises(ValueError, match="bit_flipped"):
+        fault("bit_flipped")(lambda shop, rng: None)
+    assert FAULTS["bit_flipped"] is before
