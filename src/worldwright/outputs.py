@@ -108,6 +108,12 @@ def read_manifest(folder: Path, kind: str) -> dict[str, Any]:
     return manifest
 
 
+def manifest_hash(folder: Path) -> str:
+    """The hash of a finished output's manifest, and through it of every file; empty when there is no manifest."""
+    path = folder / MANIFEST
+    return hash_file(path) if path.is_file() else ""
+
+
 def check_manifest(folder: Path, kind: str) -> list[str]:
     """What differs between the manifest and the files, one line each; empty when all hashes hold."""
     manifest = read_manifest(folder, kind)

@@ -221,7 +221,14 @@ def verdict_of(shot: Path, *, passed: bool = True) -> dict[str, Any]:
         "skipped": False,
     }
     info = json.loads((shot / "shot.json").read_text())
-    return {"kind": "shot", "subject": str(shot), "id": info["id"], "passed": passed, "checks": [check]}
+    return {
+        "kind": "shot",
+        "subject": str(shot),
+        "id": info["id"],
+        "manifest": hash_file(shot / "_DONE"),
+        "passed": passed,
+        "checks": [check],
+    }
 
 
 @pytest.fixture(scope="session")

@@ -58,6 +58,38 @@ def test_a_verdict_of_another_shot_is_refused(shots: list[Path], verdicts: Verdi
     refused("of a 'take', not of a shot", shots[:1], out, verdicts={shots[0]: verdicts[shots[0]] | {"kind": "take"}})
 
 
+def test_the_verdict_of_a_shot_that_was_made_again_since_is_refused(
+    shots: list[Path], verdicts: Verdicts, made: SimpleNamespace, tmp_path: Path, out: Path
+) -> None:
+    copy = shutil.copytree(shots[2], tmp_path / "copy")
+    info = json.loads((copy / "shot.json").read_text())
+    (copy / "shot.json").write_text(json.dumps(info | {"renderer": info["renderer"] | {"device": "another"}}))
+    (copy / MANIFEST).unlink()
+    write_manifest(copy, "shot")
+    assert made.verdict(copy)["id"] == verdicts[shots[2]]["id"]  # the request is the same, the files are not
+    refused("copy: the verdict is of other files than are there now; verify", [copy], out, verdicts={copy: verdicts[shots[2]]})
+    pack([copy], out, verdicts={copy: made.verdict(copy)})
+
+
+def test_a_verdict_that_does_not_say_what_it_judged_is_refused(shots: list[Path], verdicts: Verdicts, out: Path) -> None:
+    old = {key: value for key, value in verdicts[shots[2]].items() if key != "manifest"}
+    refused("the verdict does not name its files; verify", [shots[2]], out, verdicts={shots[2]: old})
+
+
+def test_a_shot_that_is_replaced_while_it_is_packed_is_not_sold_under_its_old_verdict(
+    shots: list[Path], verdicts: Verdicts, made: SimpleNamespace, tmp_path: Path, out: Path
+) -> None:
+    copy = shutil.copytree(shots[2], tmp_path / "copy")
+
+    def replace(done: int, total: int) -> None:
+        if done < total:
+            (copy / MANIFEST).unlink()
+            write_manifest(copy, "shot", note="made again")
+
+    given = {shots[0]: verdicts[shots[0]], copy: made.verdict(copy)}
+    refused("copy: was replaced while it was packed", [shots[0], copy], out, verdicts=given, progress=replace)
+
+
 def test_an_unfinished_shot_is_refused(shots: list[Path], verdicts: Verdicts, tmp_path: Path, out: Path) -> None:
     copy = shutil.copytree(shots[2], tmp_path / "copy")
     (copy / MANIFEST).unlink()

@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 from worldwright.errors import WorldwrightError
+from worldwright.ids import hash_file
 from worldwright.render.run import render_shot
 from worldwright.verify.context import Context
 from worldwright.verify.run import verify_path
@@ -27,8 +28,9 @@ def test_a_good_shot_passes_and_no_check_is_skipped(shot_path: Path, context: Co
 
 def test_a_first_person_shot_with_motion_blur_passes(take_path: Path, tmp_path: Path, context: Context) -> None:
     render_shot(take_path, tmp_path / "s", camera="first", preset="96x54", first=2, count=4, motion_blur=True, packs={})
-    verdict = verify_shot(tmp_path / "s", {}, context=context)
+    verdict = verify_path(tmp_path / "s", {}, context=context)
     assert [(c.name, c.message) for c in verdict.failures] == []
+    assert verdict.as_dict()["manifest"] == hash_file(tmp_path / "s" / "_DONE")  # a verdict names the very files that it judged
 
 
 def test_two_workers_and_one_find_the_same(shot_path: Path, context: Context) -> None:

@@ -26,7 +26,7 @@ from worldwright.dataset.stats import COLOUR_LEVELS, PictureStats, Stats, flatte
 from worldwright.dataset.tables import TableFiles, data_table, one_row
 from worldwright.dataset.videos import Placed, VideoFiles
 from worldwright.errors import WorldwrightError
-from worldwright.outputs import check_manifest
+from worldwright.outputs import check_manifest, manifest_hash
 from worldwright.render.info import RGB_FILE
 from worldwright.render.passes import DEPTH_FAR, DEPTH_NEAR
 from worldwright.render.planes import STORE, open_store
@@ -123,6 +123,8 @@ class EpisodeWriter:
         """Append a shot. Its files are compared with its manifest first, and every frame of its video is decoded."""
         if wrong := check_manifest(source.path, "shot"):
             raise WorldwrightError(wrong[0], where=str(source.path), fix="render the shot again, or worldwright seal and verify it")
+        if manifest_hash(source.path) != source.manifest:
+            raise WorldwrightError("was replaced while it was packed", where=str(source.path), fix="pack again")
         shot, totals, episode = Shot.open(source.path), self.totals, self.totals.episodes
         count = len(shot)
         with shot.take() as take:

@@ -10,7 +10,7 @@ from typing import Any
 
 from worldwright.dataset.layout import MAX_VIDEO_SECONDS
 from worldwright.errors import WorldwrightError
-from worldwright.outputs import read_manifest
+from worldwright.outputs import manifest_hash, read_manifest
 from worldwright.render.info import ShotInfo, read_info
 
 MAX_VERDICT_BYTES = 64 << 20
@@ -49,10 +49,11 @@ def read_verdict(path: Path) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A shot that may go in. ``verdict`` is None only where unverified shots were allowed."""
+    """A shot that may go in. ``manifest`` is the hash of its manifest; ``verdict`` is None only where unverified shots were allowed."""
 
     path: Path
     info: ShotInfo
+    manifest: str
     verdict: dict[str, Any] | None
 
     @property
@@ -62,7 +63,7 @@ class Source:
 
 
 def _verdict_of(
-    path: Path, info: ShotInfo, verdicts: Mapping[Path, Mapping[str, Any]], allow_unverified: bool
+    path: Path, info: ShotInfo, manifest: str, verdicts: Mapping[Path, Mapping[str, Any]], allow_unverified: bool
 ) -> dict[str, Any] | None:
     given = {key.resolve(): value for key, value in verdicts.items()} if verdicts else {}
     verdict = dict(given[path.resolve()]) if path.resolve() in given else None
@@ -80,6 +81,12 @@ def _verdict_of(
         raise WorldwrightError(
             f"the verdict is of another shot ({verdict.get('id')!r})", where=str(path), fix="verify the shot again"
         )
+    if verdict.get("manifest") != manifest:
+        # The id is that of the request: a shot that was rendered again, or edited and sealed, keeps it.
+        what = (
+            "the verdict is of other files than are there now" if verdict.get("manifest") else "the verdict does not name its files"
+        )
+        raise WorldwrightError(what, where=str(path), fix="verify the shot again")
     if verdict.get("passed") is not True and not allow_unverified:
         failed: Mapping[str, Any] = next((c for c in verdict["checks"] if not c.get("passed") and not c.get("skipped")), {})
         raise WorldwrightError(
@@ -99,7 +106,7 @@ def open_sources(shots: Sequence[Path], verdicts: Mapping[Path, Mapping[str, Any
     seen: dict[str, Path] = {}
     for path in shots:
         read_manifest(path, "shot")
-        info = read_info(path)
+        manifest, info = manifest_hash(path), read_info(path)
         where = str(path)
         if info.rgb is None:
             raise WorldwrightError("has no rgb", where=where, fix="render it with rgb")
@@ -119,7 +126,7 @@ def open_sources(shots: Sequence[Path], verdicts: Mapping[Path, Mapping[str, Any
         seen[info.id] = path
         if sources:
             _agree(sources[0], path, info)
-        sources.append(Source(path, info, _verdict_of(path, info, verdicts or {}, allow_unverified)))
+        sources.append(Source(path, info, manifest, _verdict_of(path, info, manifest, verdicts or {}, allow_unverified)))
     return sources
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from worldwright.errors import WorldwrightError
 from worldwright.ids import hash_file
-from worldwright.outputs import MANIFEST
+from worldwright.outputs import MANIFEST, manifest_hash
 from worldwright.render.info import INFO_FILE
 from worldwright.verify.context import Context
 from worldwright.verify.shot import verify_shot
@@ -25,7 +26,8 @@ def verify_dataset(path: Path) -> Verdict:
     """Check a packed dataset: its files, counts, ranges and frames (``dataset.check.check_dataset``)."""
     from worldwright.dataset.check import check_dataset  # dataset imports verify, not the other way round, but for this entry
 
-    return Verdict("dataset", str(path), hash_file(path / "meta" / "info.json"), check_dataset(path))
+    manifest = manifest_hash(path)
+    return Verdict("dataset", str(path), hash_file(path / "meta" / "info.json"), check_dataset(path), manifest)
 
 
 def verify_path(
@@ -61,7 +63,9 @@ def verify_path(
     if (path / "meta" / "info.json").is_file():
         return verify_dataset(path)
     if (path / INFO_FILE).is_file() or (path / MANIFEST).is_file():
-        return verify_shot(path, packs, fast=fast, workers=workers, progress=progress, context=context)
+        manifest = manifest_hash(path)  # before the checks: what is rendered meanwhile is not what they judged
+        verdict = verify_shot(path, packs, fast=fast, workers=workers, progress=progress, context=context)
+        return replace(verdict, manifest=verdict.manifest or manifest)
     raise WorldwrightError(
         f"is no shot ({INFO_FILE}) and no dataset (meta/info.json)",
         where=str(path),

@@ -25,12 +25,17 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """All checks on one subject. ``kind`` is world, take, shot or dataset; ``subject`` its path; ``id`` its content id."""
+    """All checks on one subject. ``kind`` is world, take, shot or dataset; ``subject`` its path; ``id`` its content id.
+
+    ``manifest`` is the hash of the ``_DONE`` of a shot or dataset as it was before the first check: it names every byte that was judged,
+    where ``id`` names only what was asked for. A shot that was rendered again has the same id and, if one byte differs, another manifest.
+    """
 
     kind: str
     subject: str
     id: str
     checks: Sequence[Check]
+    manifest: str = ""
 
     @property
     def passed(self) -> bool:
@@ -48,6 +53,7 @@ class Verdict:
             "kind": self.kind,
             "subject": self.subject,
             "id": self.id,
+            "manifest": self.manifest,
             "passed": self.passed,
             "checks": [asdict(c) for c in self.checks],
         }
