@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import resource
 import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from worldwright.errors import WorldwrightError
-from worldwright.outputs import check_manifest, check_new_file, looks_whole, new_folder, read_manifest, resumable_folder
+from worldwright.outputs import check_manifest, check_new_file, looks_whole, new_folder, read_manifest, resumable_folder, write_text
 
 
 def make(target: Path, kind: str = "dataset", text: str = "1") -> None:
@@ -126,3 +130,39 @@ def test_a_file_of_the_users_is_written_over(tmp_path: Path) -> None:
     notes.write_bytes(b"\x89MCAP0\r\n")
     check_new_file(notes, "take", b"\x89MCAP")
     check_new_file(tmp_path / "new.mcap", "take", b"\x89MCAP")
+
+
+@contextmanager
+def no_room() -> Iterator[None]:
+    """No file of more than 1000 bytes: to the code it is a full disk, and needs no disk to fill."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def folder_of(target: Path) -> None:
+    with new_folder(target, "dataset") as part:
+        (part / "a").write_bytes(bytes(2000))
+
+
+def folder_in_steps(target: Path) -> None:
+    with resumable_folder(target, "shot", "0" * 32) as progress:
+        (progress.folder / "a").write_bytes(bytes(2000))
+
+
+def folder_of_copies(target: Path) -> None:
+    source = target.with_name("source")
+    with new_folder(target, "dataset") as part:
+        shutil.copyfile(source, part / "a")
+
+
+@pytest.mark.parametrize("write", [lambda p: write_text(p, "x" * 2000), folder_of, folder_in_steps, folder_of_copies])
+def test_a_full_disk_is_told_without_a_name_or_with_that_of_the_source(write: Callable[[Path], None], tmp_path: Path) -> None:
+    (tmp_path / "source").write_bytes(bytes(2000))
+    with pytest.raises(OSError, match="large") as told, no_room():
+        write(tmp_path / "target")
+    assert told.value.errno == errno.EFBIG and told.value.filename == str(tmp_path / "target")
+    assert [path.name for path in tmp_path.iterdir()] == ["source"]

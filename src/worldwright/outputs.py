@@ -7,6 +7,7 @@ no ``_DONE`` refuses the folder. The manifest lists every file with its size and
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
@@ -21,6 +22,8 @@ from worldwright.ids import canonical_json, hash_file
 
 MANIFEST = "_DONE"
 MAX_MANIFEST_BYTES = 256 << 20
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What the system says when there is no room: on the disk, in the user's share of it, in one file."""
 
 
 def list_files(folder: Path) -> list[str]:
@@ -52,19 +55,37 @@ def write_manifest(folder: Path, kind: str, *, known: Mapping[str, Mapping[str, 
     write_text(folder / MANIFEST, json.dumps(manifest, indent=1, sort_keys=True))
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a small file whole or not at all: aside, then renamed."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.part")
+@contextlib.contextmanager
+def naming_full_disk(target: Path) -> Iterator[None]:
+    """A full disk in the body is told with the name of ``target``. The system names no file with it, and what it names after a failed
+    copy is the source."""
     try:
-        with part.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+        yield
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        raise OSError(error.errno, error.strerror, str(target)) from error
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a small file, UTF-8, whole or not at all: aside, then renamed. OSErrors name ``path``."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a small file whole or not at all: aside, then renamed. OSErrors name ``path``."""
+    part = path.with_name(f".{path.name}.part")
+    with naming_full_disk(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with part.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(path)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
 
 
 def check_new_file(target: Path, kind: str, start: bytes) -> None:
@@ -205,10 +226,11 @@ def new_folder(target: Path, kind: str) -> Iterator[Path]:
         part = root / "out"
         try:
             shutil.rmtree(part, ignore_errors=True)
-            part.mkdir()
-            yield part
-            write_manifest(part, kind)
-            _put_in_place(part, target, root / "old")
+            with naming_full_disk(target):
+                part.mkdir()
+                yield part
+                write_manifest(part, kind)
+                _put_in_place(part, target, root / "old")
         finally:
             shutil.rmtree(root, ignore_errors=True)
 
@@ -293,11 +315,12 @@ def resumable_folder(target: Path, kind: str, request_id: str) -> Iterator[Progr
     _check_target(target, kind)
     with _workplace(target) as root:
         progress = Progress(root, request_id)
-        progress.restore()
         try:
-            yield progress
-            write_manifest(progress.folder, kind, known=progress.known())
-            _put_in_place(progress.folder, target, root / "old")
+            with naming_full_disk(target):
+                progress.restore()
+                yield progress
+                write_manifest(progress.folder, kind, known=progress.known())
+                _put_in_place(progress.folder, target, root / "old")
         except BaseException:
             if not progress.steps:
                 shutil.rmtree(root, ignore_errors=True)

@@ -3,6 +3,7 @@ verification results, timings."""
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 from collections.abc import Mapping
@@ -76,7 +77,10 @@ def _sheet(shot: Shot, path: Path) -> None:
     chosen = sorted({int(k) for k in np.linspace(0, count - 1, min(SHEET_FRAMES, count))})
     rows = [("rgb", [shot.rgb(k) for k in chosen])] if shot.info.rgb is not None else []
     rows += [(name, [colourise(name, shot.read(name, k)) for k in chosen]) for name in PASSES if name in shot.info.passes]
-    contact_sheet(rows).save(path, quality=88)
+    # Encoded in memory: Pillow says of a file that could not be written neither which nor why.
+    encoded = io.BytesIO()
+    contact_sheet(rows).save(encoded, format="JPEG", quality=88)
+    path.write_bytes(encoded.getvalue())
 
 
 def _shot_entry(record: Mapping[str, Any], verdict: Mapping[str, Any] | None, run: Path, out: Path) -> ShotEntry:

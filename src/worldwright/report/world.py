@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 from collections import Counter
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ from rich.table import Table
 from worldwright.assets.scene import build_scene
 from worldwright.engine.registry import make_engine
 from worldwright.errors import WorldwrightError
+from worldwright.outputs import write_bytes
 from worldwright.render.protocol import Moment, View
 from worldwright.render.raster import RasterRenderer
 from worldwright.take.model import CharacterInstant, Instant
@@ -87,9 +89,7 @@ def picture_of_world(world: World, packs: Mapping[str, Path], out: Path, *, devi
         picture = renderer.collect()["rgb"]
     finally:
         renderer.close()
-    part = out.with_name(f".{out.name}.part")
-    try:
-        Image.fromarray(picture).save(part, format="PNG")
-        part.replace(out)
-    finally:
-        part.unlink(missing_ok=True)
+    # Encoded in memory: Pillow says of a file that could not be written neither which nor why.
+    encoded = io.BytesIO()
+    Image.fromarray(picture).save(encoded, format="PNG")
+    write_bytes(out, encoded.getvalue())
