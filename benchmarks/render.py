@@ -20,9 +20,9 @@ import _cycles
 from rich.console import Console
 from rich.table import Table
 
+from worldwright.factory.child import render_in_process
 from worldwright.record.loop import record
 from worldwright.render.run import RenderReport
-from worldwright.render.worker import render_in_process
 from worldwright.world.generators import generate
 
 SHARE, MEMORY, RATIO = 0.85, 1.05, 20.0

@@ -222,8 +222,8 @@ def render(
     pack: PackOption = [],
 ) -> None:
     """Render a take again: a shot, with every pass."""
+    from worldwright.factory.child import render_in_process
     from worldwright.render.passes import ALL_PASSES
-    from worldwright.render.worker import render_in_process
 
     report = _with_progress(
         f"render {take.name}",

@@ -13,12 +13,13 @@ from worldwright.controls import KEY_BITS, Control
 from worldwright.engine.protocol import RIGS
 from worldwright.engine.registry import make_engine
 from worldwright.errors import WorldwrightError
+from worldwright.factory.child import render_in_process
 from worldwright.outputs import check_manifest
 from worldwright.render.passes import ALL_PASSES
 from worldwright.render.registry import make_renderer
 from worldwright.render.run import render_shot, shutter_ticks
 from worldwright.render.shot import Shot
-from worldwright.render.worker import render_in_process
+from worldwright.render.stage import Stage
 from worldwright.take.model import TakeHeader
 from worldwright.take.reader import Take
 from worldwright.take.writer import TakeWriter
@@ -178,6 +179,22 @@ def test_many_cameras_from_one_take(take: Path, tmp_path: Path) -> None:
     assert len(ids) == 2
 
 
+def test_a_kept_stage_draws_something_else(shot: Path, take: Path, tmp_path: Path) -> None:
+    """Shots one after the other on one stage, one of them in another size and one cut short, have the bytes of a shot made alone."""
+
+    def stop(done: int, _total: int) -> None:
+        if done >= 5:
+            raise KeyboardInterrupt
+
+    with Stage({}) as stage:
+        render_shot(take, tmp_path / "first", camera="first", preset=SIZE, count=3, stage=stage)
+        render_shot(take, tmp_path / "other", preset="64x64", count=3, stage=stage)
+        with pytest.raises(KeyboardInterrupt):
+            render_shot(take, tmp_path / "cut", preset=SIZE, progress=stop, stage=stage)
+        render_shot(take, tmp_path / "third", preset=SIZE, stage=stage)
+    assert same_bytes(tmp_path / "third", shot)
+
+
 def has_segment(out: Path) -> bool:
     """Whether an unfinished output has its first segment."""
     journal = out.with_name(f".{out.name}.part") / "journal"
@@ -193,7 +210,7 @@ def test_a_killed_rendering_is_one_line_and_goes_on_to_the_same_bytes(shot: Path
             for child in psutil.Process().children():
                 child.kill()
 
-    with pytest.raises(WorldwrightError, match=r"third: the rendering process ended by SIGKILL.*run again"):
+    with pytest.raises(WorldwrightError, match=r"third: the render process ended by SIGKILL.*run again"):
         render_in_process(take, out, preset=SIZE, progress=kill)
     assert not out.exists()
     seen: list[tuple[int, int]] = []

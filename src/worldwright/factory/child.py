@@ -1,4 +1,7 @@
-"""Runs a task in a child process: its crash, its memory and its graphics driver are its own."""
+"""Runs tasks in a child process: its crash, its memory and its graphics driver are its own.
+
+A child does one kind of task, one after another, and keeps what is costly to set up between them. After an error it is not used again.
+"""
 
 from __future__ import annotations
 
@@ -10,26 +13,22 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from worldwright.errors import WorldwrightError
+from worldwright.render.run import RenderReport
 
+Progress = Callable[[int, int], None]
 GRACE_S = 10.0
 """How long a child may take to clean up before it is killed."""
 
 
-def _signal_name(code: int) -> str:
-    try:
-        return f"signal {signal.Signals(-code).name}"
-    except ValueError:
-        return f"exit status {code}"
-
-
 class Child:
-    """One running task. ``run`` blocks until it ends; ``stop`` may be called from another thread."""
+    """A process for tasks of one kind. ``run`` blocks until a task ends; ``interrupt`` and ``stop`` may be called from another thread."""
 
-    def __init__(self, kind: str, args: Mapping[str, Any], *, threads: int | None = None) -> None:
-        self.kind, self.args = kind, dict(args)
+    def __init__(self, kind: str, *, threads: int | None = None) -> None:
+        self.kind, self.tasks = kind, 0
         env = dict(os.environ)
         if threads is not None:
             # llvmpipe starts a thread a core in every process; with several processes that only makes them wait for each other.
@@ -37,7 +36,7 @@ class Child:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the child)
         # Its own session: a Ctrl-C in the terminal reaches the parent alone, which stops its children in order.
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "worldwright.factory.task"],
+            [sys.executable, "-m", "worldwright.factory.task", kind],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
@@ -46,33 +45,39 @@ class Child:
             start_new_session=True,
         )
 
-    def run(self, progress: Callable[[int, int], None]) -> dict[str, Any]:
-        """The task's answer. Raises WorldwrightError with the child's own line, or with how it died."""
+    @property
+    def alive(self) -> bool:
+        """Whether it can be given a task: it may have been killed while it waited."""
+        return self._process.poll() is None
+
+    def run(self, args: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
+        """One task's answer. Raises WorldwrightError with the child's own words, or with how it died; then the child has ended."""
         process = self._process
         assert process.stdin is not None and process.stdout is not None
+        self.tasks += 1
         with contextlib.suppress(BrokenPipeError):
-            process.stdin.write(json.dumps({"kind": self.kind, "args": self.args}))
-            process.stdin.close()
-        answer: dict[str, Any] | None = None
+            process.stdin.write(json.dumps(args) + "\n")
+            process.stdin.flush()
         for line in process.stdout:
             message = json.loads(line)
             if "progress" in message:
                 progress(*message["progress"])
+            elif "error" in message:
+                self.close()
+                raise WorldwrightError(**message["error"])
             else:
-                answer = message
+                return dict(message)
         code = process.wait()
-        process.stdout.close()
-        if answer is not None and "error" in answer:
-            raise WorldwrightError(answer["error"])
-        if answer is None or code != 0:
-            raise WorldwrightError(
-                f"the {self.kind} process ended by {_signal_name(code)}{self._last_words()}", where=str(self.args.get("out", ""))
-            )
-        return answer
+        raise WorldwrightError(
+            f"the {self.kind} process ended by {_how(code)}{self._last_words()}",
+            where=str(args.get("out", "")),
+            fix="run again: it goes on where it stopped",
+        )
 
     def _last_words(self) -> str:
-        self._errors.seek(0)
-        lines = self._errors.read()[-4000:].decode(errors="replace").strip().splitlines()
+        self._errors.seek(0, os.SEEK_END)
+        self._errors.seek(max(0, self._errors.tell() - 4000))
+        lines = self._errors.read().decode(errors="replace").strip().splitlines()
         return f": {lines[-1]}" if lines else ""
 
     def interrupt(self) -> None:
@@ -80,11 +85,35 @@ class Child:
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)
 
-    def stop(self) -> None:
-        """Wait for a child that was interrupted to end, and kill it if it takes too long."""
-        if self._process.poll() is None:
-            try:
-                self._process.wait(GRACE_S)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
+    def close(self) -> None:
+        """Let a child that has nothing to do, or that was interrupted, end; kill it if that takes too long."""
+        if self._process.stdin is not None:
+            with contextlib.suppress(BrokenPipeError):
+                self._process.stdin.close()
+        try:
+            self._process.wait(GRACE_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+def _how(code: int) -> str:
+    try:
+        return signal.Signals(-code).name
+    except ValueError:
+        return f"exit status {code}"
+
+
+def render_in_process(take: Path, out: Path, *, progress: Progress | None = None, **options: Any) -> RenderReport:
+    """``render.run.render_shot`` in a child process of its own; the same arguments, errors and report. Ctrl-C ends the child too."""
+    packs = {name: str(folder) for name, folder in (options.pop("packs", None) or {}).items()}
+    child = Child("render")
+    try:
+        args = {"take": str(take), "out": str(out), "packs": packs, **options}
+        answer = child.run(args, progress or (lambda _done, _total: None))
+    except BaseException:
+        child.interrupt()
+        raise
+    finally:
+        child.close()
+    return RenderReport(**answer["result"])

@@ -1,4 +1,4 @@
-"""Runs a plan on this machine: as many tasks at once as there are slots, each in a process of its own, going on where it stopped."""
+"""Runs a plan on this machine: as many tasks at once as there are slots, each in a child process, going on where it stopped."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from typing import Any
 
 from worldwright.errors import WorldwrightError
 from worldwright.factory.child import Child
+from worldwright.factory.crew import Crew
 from worldwright.factory.plan import Plan, Task
 from worldwright.outputs import write_text
 
@@ -114,11 +115,11 @@ def run_plan(plan: Plan, watch: Watcher, *, slots: int | None = None) -> Outcome
         else:
             waiting.append(task)
     ended: queue.SimpleQueue[tuple[Task, dict[str, Any] | None, str]] = queue.SimpleQueue()
-    running: dict[str, Child] = {}
+    crew = Crew(slots, threads)
 
-    def work(task: Task, child: Child) -> None:
+    def work(task: Task, child: Child, args: Mapping[str, Any]) -> None:
         try:
-            answer = child.run(lambda done, total: watch(Happening(task, "progress", done, total)))
+            answer = child.run(args, lambda done, total: watch(Happening(task, "progress", done, total)))
             ended.put((task, answer, ""))
         except WorldwrightError as error:
             ended.put((task, None, error.line()))
@@ -126,20 +127,20 @@ def run_plan(plan: Plan, watch: Watcher, *, slots: int | None = None) -> Outcome
             ended.put((task, None, " ".join(f"{type(error).__name__}: {error}".split())))
 
     try:
-        while waiting or running:
+        while waiting or crew.busy:
             _hold(waiting, outcome, watch)
-            for task in [t for t in waiting if all(need in outcome.answers for need in _needs(t, outcome))]:
-                if len(running) >= slots:
-                    break
+            while crew.has_room() and (
+                ready := [t for t in waiting if all(need in outcome.answers for need in _needs(t, outcome))]
+            ):
+                task = crew.choose(ready)
                 waiting.remove(task)
                 watch(Happening(task, "start"))
                 task.out.parent.mkdir(parents=True, exist_ok=True)
-                running[task.id] = child = Child(task.kind, _args(task, outcome), threads=threads)
-                threading.Thread(target=work, args=(task, child), daemon=True).start()
-            if not running:
+                threading.Thread(target=work, args=(task, crew.take(task), _args(task, outcome)), daemon=True).start()
+            if not crew.busy:
                 continue
             task, answer, error = ended.get()
-            del running[task.id]
+            crew.give_back(task, well=answer is not None)
             if answer is None:
                 outcome.errors[task.id] = error
                 watch(Happening(task, "failed", message=error))
@@ -157,12 +158,8 @@ def run_plan(plan: Plan, watch: Watcher, *, slots: int | None = None) -> Outcome
             write_text(plan.record_path(task), json.dumps(record, indent=1))
             outcome.answers[task.id] = record
             watch(Happening(task, "done"))
-    except BaseException:
-        for child in running.values():
-            child.interrupt()
-        for child in running.values():
-            child.stop()
-        raise
+    finally:
+        crew.dismiss()
     outcome.wall_s = time.perf_counter() - started
     return outcome
 

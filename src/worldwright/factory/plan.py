@@ -19,7 +19,8 @@ from worldwright.world.spec import World
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One thing to make. ``id`` is the content id of all that it is made from; ``out`` exists when it was made."""
+    """One thing to make. ``id`` is the content id of all that it is made from; ``out`` exists when it was made. ``source`` names the take
+    that it is about: a process that has just worked on the same take does it for less."""
 
     id: str
     kind: str
@@ -27,6 +28,7 @@ class Task:
     needs: tuple[str, ...]
     args: Mapping[str, Any]
     out: Path
+    source: str
 
     def has_output(self) -> bool:
         """True when the output is there and whole."""
@@ -62,13 +64,14 @@ def _world(source: RecipeWorld, recipe_folder: Path) -> World:
 def _task(
     kind: str, name: str, needs: tuple[Task, ...], args: dict[str, Any], folder: Path, suffix: str, place: str | None = None
 ) -> Task:
+    source = needs[0].source if needs else name
     # Paths are no part of an id: the run folder may be moved, and packs lie elsewhere on another machine.
     inputs = {
         key: value for key, value in args.items() if key not in ("packs", "world", "take", "path", "shots", "verdicts", "out")
     }
     ident = content_id({"kind": kind, "name": name, "needs": [need.id for need in needs], "args": inputs, "version": __version__})
     out = folder / (place or f"{kind}/{name}-{ident[:8]}{suffix}")
-    return Task(ident, kind, name, tuple(need.id for need in needs), args | {"out": str(out)}, out)
+    return Task(ident, kind, name, tuple(need.id for need in needs), args | {"out": str(out)}, out, source)
 
 
 def make_plan(recipe: Recipe, recipe_folder: Path, folder: Path, packs: Mapping[str, Path]) -> Plan:

@@ -6,7 +6,7 @@ import resource
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from worldwright import __version__
-from worldwright.assets.scene import build_scene
 from worldwright.errors import WorldwrightError
 from worldwright.ids import content_id, hash_file
 from worldwright.outputs import looks_whole
@@ -24,13 +23,12 @@ from worldwright.render.info import EntityName, MotionBlur, RendererInfo, ShotIn
 from worldwright.render.passes import ALL_PASSES, DEPTH_FAR, DEPTH_NEAR
 from worldwright.render.presets import Preset, frame_ticks_for, parse_preset
 from worldwright.render.protocol import Moment, Renderer
-from worldwright.render.registry import make_renderer
 from worldwright.render.rows import FrameRow
+from worldwright.render.stage import Stage
 from worldwright.render.video import CRF, PRESET, group_size
 from worldwright.render.writer import write_shot
 from worldwright.take.model import FrameTable, TakeHeader
 from worldwright.take.reader import Take
-from worldwright.world.files import resolve_packs
 
 IN_FLIGHT = 2
 """Pictures that are submitted before the first is collected: one is drawn while the last one is read back and encoded."""
@@ -243,6 +241,20 @@ def _info(
     )
 
 
+@contextmanager
+def _standing(stage: Stage | None, packs: Mapping[str, Path]) -> Iterator[Stage]:
+    """The caller's stage, or one for this shot alone. After an error no picture of it may turn up in the next shot."""
+    own = Stage(packs) if stage is None else stage
+    try:
+        yield own
+    except BaseException:
+        own.dismiss()
+        raise
+    finally:
+        if stage is None:
+            own.close()
+
+
 class _Clock:
     """CPU time of this thread by stage."""
 
@@ -272,6 +284,7 @@ def render_shot(
     device: str = "auto",
     partial: bool = False,
     progress: Progress | None = None,
+    stage: Stage | None = None,
 ) -> RenderReport:
     """Render frames ``first`` to ``first + count - 1`` of a take, at the take's own rate or at ``fps``, into the shot folder ``out``.
 
@@ -285,6 +298,7 @@ def render_shot(
         packs: name to folder of the asset packs that the world uses.
         renderer, device: who draws (``registry.make_renderer``), and on what: auto, cpu or gpu.
         progress: called with (frames done, all frames).
+        stage: keeps geometry and renderer between calls; its packs are the ones used, ``packs`` are not.
 
     Raises:
         WorldwrightError: anything in the request is wrong, an asset is not the recorded one, or the disk is full.
@@ -293,62 +307,60 @@ def render_shot(
     size = parse_preset(preset)
     blur = BLUR if motion_blur else None
     report = progress or (lambda _done, _total: None)
-    with Take.open(take_path, partial=partial) as take:
+    with Take.open(take_path, partial=partial) as take, _standing(stage, packs or {}) as own:
         header = take.header
         frame_ticks = frame_ticks_for(header, fps)
         track = make_camera(camera, header)
         table = take.frames(frame_ticks)
         start, number = _range(len(table), first, count, str(take_path))
-        artist = make_renderer(renderer, device)
-        with closing(artist):
-            chosen = _chosen_passes(passes, artist)
-            take_hash = hash_file(take_path)
-            request = request_id(take_hash, track, size, start, number, frame_ticks, chosen, blur, artist.name, artist.version)
-            if _is_there(out, request):
-                report(number, number)
-                return RenderReport(
-                    str(out), number, 0, True, time.perf_counter() - wall, time.process_time() - cpu, 0.0, artist.device
-                )
-            scene = build_scene(header.world, resolve_packs(header.world, None, packs or {}))
-            _check_assets(header, scene.asset_hashes)
-            artist.open(header.world, scene, header.body_ids, size.width, size.height, chosen)
-            info = _info(take, take_hash, track, size, artist, chosen, request, frame_ticks, start, number, blur)
-            setup, setup_cpu, clock = time.perf_counter() - wall, time.process_time(), _Clock()
-            waiting: deque[FrameRow] = deque()
-            with write_shot(out, info, take_path) as writer:
-                report(writer.start, number)
-
-                def collect() -> None:
-                    pictures = artist.collect()
-                    clock.lap("read-back")
-                    writer.add(row := waiting.popleft(), pictures)
-                    clock.lap("hand-over")
-                    report(row.frame + 1, number)
-
-                for row, moment in moments(take, table, track, size, start, writer.start, number, blur):
-                    clock.lap("scene")
-                    artist.submit(moment)
-                    waiting.append(row)
-                    clock.lap("submit")
-                    if len(waiting) == IN_FLIGHT:
-                        collect()
-                while waiting:
-                    collect()
-            rendered = number - writer.start
-            encode, spent = writer.cpu_seconds, clock.spent
-            stages = {**spent, "draw": max(0.0, time.process_time() - setup_cpu - sum(encode.values()) - sum(spent.values()))}
-            per_frame = 1000 / max(rendered, 1)
+        artist = own.artist(renderer, device)
+        chosen = _chosen_passes(passes, artist)
+        take_hash = hash_file(take_path)
+        request = request_id(take_hash, track, size, start, number, frame_ticks, chosen, blur, artist.name, artist.version)
+        if _is_there(out, request):
+            report(number, number)
             return RenderReport(
-                path=str(out),
-                frames=number,
-                rendered=rendered,
-                reused=False,
-                wall_s=time.perf_counter() - wall,
-                cpu_s=time.process_time() - cpu,
-                setup_s=setup,
-                device=artist.device,
-                stage_ms={name: s * per_frame for name, s in stages.items()},
-                encode_ms={name: s * per_frame for name, s in encode.items()},
-                bytes=dict(writer.bytes),
-                peak_memory_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+                str(out), number, 0, True, time.perf_counter() - wall, time.process_time() - cpu, 0.0, artist.device
             )
+        _check_assets(header, own.geometry(header.world).asset_hashes)
+        own.open(artist, header.world, header.body_ids, size.width, size.height, chosen)
+        info = _info(take, take_hash, track, size, artist, chosen, request, frame_ticks, start, number, blur)
+        setup, setup_cpu, clock = time.perf_counter() - wall, time.process_time(), _Clock()
+        waiting: deque[FrameRow] = deque()
+        with write_shot(out, info, take_path) as writer:
+            report(writer.start, number)
+
+            def collect() -> None:
+                pictures = artist.collect()
+                clock.lap("read-back")
+                writer.add(row := waiting.popleft(), pictures)
+                clock.lap("hand-over")
+                report(row.frame + 1, number)
+
+            for row, moment in moments(take, table, track, size, start, writer.start, number, blur):
+                clock.lap("scene")
+                artist.submit(moment)
+                waiting.append(row)
+                clock.lap("submit")
+                if len(waiting) == IN_FLIGHT:
+                    collect()
+            while waiting:
+                collect()
+        rendered = number - writer.start
+        encode, spent = writer.cpu_seconds, clock.spent
+        stages = {**spent, "draw": max(0.0, time.process_time() - setup_cpu - sum(encode.values()) - sum(spent.values()))}
+        per_frame = 1000 / max(rendered, 1)
+        return RenderReport(
+            path=str(out),
+            frames=number,
+            rendered=rendered,
+            reused=False,
+            wall_s=time.perf_counter() - wall,
+            cpu_s=time.process_time() - cpu,
+            setup_s=setup,
+            device=artist.device,
+            stage_ms={name: s * per_frame for name, s in stages.items()},
+            encode_ms={name: s * per_frame for name, s in encode.items()},
+            bytes=dict(writer.bytes),
+            peak_memory_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        )

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from worldwright.assets.model import SceneGeometry
 from worldwright.assets.scene import build_scene
 from worldwright.engine.probe import GeometryProbe
-from worldwright.errors import WorldwrightError
 from worldwright.render.info import RendererInfo
 from worldwright.render.protocol import Renderer
-from worldwright.render.registry import make_renderer, renderer_names
+from worldwright.render.registry import renderer_names
+from worldwright.render.stage import Stage
 from worldwright.verify.verdict import Check
 from worldwright.world.files import resolve_packs, world_hash
 from worldwright.world.spec import World
@@ -44,7 +44,11 @@ class Scene:
 
 def make_scene(world: World, packs: Mapping[str, Path]) -> Scene:
     """Build a world's geometry. Raises WorldwrightError for a missing or bad asset."""
-    geometry = build_scene(world, resolve_packs(world, None, packs))
+    return as_scene(world, build_scene(world, resolve_packs(world, None, packs)))
+
+
+def as_scene(world: World, geometry: SceneGeometry) -> Scene:
+    """Geometry with what verification asks about its surfaces."""
     surfaces = [(k, mesh.surface) for k, meshes in geometry.entities.items() for mesh in meshes]
     holes = sorted({k for k, surface in surfaces if surface.alpha_cutoff is not None})
     two_sided = sorted({k for k, surface in surfaces if surface.double_sided})
@@ -59,7 +63,7 @@ class Context:
         self._scenes: OrderedDict[str, Scene] = OrderedDict()
         self._probes: OrderedDict[tuple[str, tuple[int, ...], bool], GeometryProbe] = OrderedDict()
         self._verdicts: OrderedDict[str, tuple[Check, ...]] = OrderedDict()
-        self._renderer: tuple[tuple[object, ...], Renderer] | None = None
+        self._stage = Stage(packs)
 
     def __enter__(self) -> Self:
         return self
@@ -69,9 +73,7 @@ class Context:
 
     def close(self) -> None:
         """Free the renderer; forget the rest."""
-        if self._renderer is not None:
-            self._renderer[1].close()
-        self._renderer = None
+        self._stage.close()
         self._scenes.clear()
         self._probes.clear()
         self._verdicts.clear()
@@ -80,7 +82,7 @@ class Context:
         """The geometry of a world."""
         key = world_hash(world)
         if key not in self._scenes:
-            self._scenes[key] = make_scene(world, self.packs)
+            self._scenes[key] = as_scene(world, self._stage.geometry(world))
             while len(self._scenes) > KEPT_WORLDS:
                 self._scenes.popitem(last=False)
         self._scenes.move_to_end(key)
@@ -107,31 +109,8 @@ class Context:
         """
         if info.name not in renderer_names():
             return None
-        key = (info.name, info.device, world_hash(world), body_ids, width, height, passes)
-        if self._renderer is not None and self._renderer[0] == key:
-            return self._renderer[1]
-        if self._renderer is not None:
-            self._renderer[1].close()
-            self._renderer = None
-        renderer = make_renderer(info.name)
-        if renderer.device != info.device:
-            renderer = self._on_cpu(renderer, info)
-        renderer.open(world, self.scene(world).geometry, body_ids, width, height, passes)
-        self._renderer = (key, renderer)
-        return renderer
-
-    @staticmethod
-    def _on_cpu(renderer: Renderer, info: RendererInfo) -> Renderer:
-        """The software device in place of ``renderer`` where that is what the shot was made on."""
-        try:
-            other = make_renderer(info.name, "cpu")
-        except WorldwrightError:
-            return renderer
-        if other.device == info.device:
-            renderer.close()
-            return other
-        other.close()
-        return renderer
+        artist = self._stage.artist(info.name, made_on=info.device)
+        return self._stage.open(artist, world, body_ids, width, height, passes)
 
     def checks(self, key: str, compute: Callable[[], tuple[Check, ...]]) -> tuple[Check, ...]:
         """The outcome of checks on what ``key`` (a content hash) names, computed once."""
