@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -231,6 +232,26 @@ def test_a_parquet_file_that_is_none_is_one_line(tmp_path: Path) -> None:
 )
 def test_a_bad_camera_is_one_line_that_says_what_to_do(text: str) -> None:
     with pytest.raises(WorldwrightError, match=r"camera|missing"):
+        make_camera(text, header())
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("orbit:", "camera orbit: no option after the colon; write orbit alone, or"),
+        ("orbit: ", "no option after the colon"),
+        ("orbit:,", "'' is not name=number"),
+        ("orbit:radius=4,", "'' is not name=number"),
+        ("orbit:radius=", "'radius=' is not name=number"),
+        ("orbit:=4", "'=4' is not name=number"),
+        ("orbit:radius=4,radius=5", "radius is given twice"),
+        ("orbit:speed=3", "no option 'speed'; there are: radius, height, period, fov, phase, aim"),
+        ("fixed:0,0,1,,0,5,1", "are not numbers"),
+        ("fixed:", "are not numbers"),
+    ],
+)
+def test_a_camera_with_a_part_left_empty_is_taken_for_another(text: str, line: str) -> None:
+    with pytest.raises(WorldwrightError, match=re.escape(line)):
         make_camera(text, header())
 
 

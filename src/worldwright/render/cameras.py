@@ -210,19 +210,15 @@ def make_camera(source: str | Path | Mapping[str, Any], header: TakeHeader) -> C
     if text in header.rigs:
         hidden = header.character_ids[:1] if text == "first" else ()
         return CameraTrack(Rig(rig=text, fov_y_deg=header.world.camera.fov_y_deg, hidden=hidden), header.tick_rate)
-    kind, _, rest = text.partition(":")
+    kind, colon, rest = text.partition(":")
     if kind == "orbit":
-        return camera_from(
-            {"kind": "orbit", **_options(rest, {"fov": "fov_y_deg", "phase": "phase_deg"})}, header.tick_rate, where="camera orbit"
-        )
+        options = _orbit_options(rest) if colon else {}
+        return camera_from({"kind": "orbit", **options}, header.tick_rate, where="camera orbit")
     if kind == "fixed":
-        numbers = _numbers(rest, "camera fixed")
+        fix = "write fixed:x,y,z,look_x,look_y,look_z or one more for the fov"
+        numbers = _numbers(rest, "camera fixed", fix)
         if len(numbers) not in {6, 7}:
-            raise WorldwrightError(
-                f"{len(numbers)} numbers",
-                where=f"camera {text}",
-                fix="write fixed:x,y,z,look_x,look_y,look_z or one more for the fov",
-            )
+            raise WorldwrightError(f"{len(numbers)} numbers", where=f"camera {text}", fix=fix)
         fov = {"fov_y_deg": numbers[6]} if len(numbers) == 7 else {}
         return camera_from(
             {"kind": "fixed", "position": numbers[:3], "look_at": numbers[3:6], **fov}, header.tick_rate, where="camera fixed"
@@ -251,22 +247,38 @@ def _first(error: ValidationError) -> str:
     return f"{field}: {first['msg']} (got {str(first['input'])[:80]})"
 
 
-def _numbers(text: str, where: str) -> list[float]:
+def _numbers(text: str, where: str, fix: str) -> list[float]:
     try:
-        return [float(part) for part in text.split(",") if part.strip()]
+        return [float(part) for part in text.split(",")]
     except ValueError as error:
-        raise WorldwrightError(f"{text!r} are not numbers", where=where) from error
+        raise WorldwrightError(f"{text!r} are not numbers", where=where, fix=fix) from error
 
 
-def _options(text: str, names: Mapping[str, str]) -> dict[str, float]:
+_ORBIT_OPTIONS = {
+    "radius": "radius",
+    "height": "height",
+    "period": "period",
+    "fov": "fov_y_deg",
+    "phase": "phase_deg",
+    "aim": "aim",
+}
+"""What a user writes after ``orbit:``, and the field that it is."""
+
+
+def _orbit_options(text: str) -> dict[str, float]:
+    where, fix = "camera orbit", "write orbit alone, or orbit:radius=4,height=1.6,period=12,fov=60,phase=0,aim=1 or some of these"
+    if not text.strip():
+        raise WorldwrightError("no option after the colon", where=where, fix=fix)
     out: dict[str, float] = {}
-    for part in filter(None, text.split(",")):
-        name, equals, value = part.partition("=")
-        if not equals:
-            raise WorldwrightError(
-                f"{part!r} is not name=number", where="camera orbit", fix="write orbit:radius=4,height=1.6,period=12,fov=60"
-            )
-        out[names.get(name.strip(), name.strip())] = _numbers(value, f"camera orbit: {name}")[0] if value.strip() else math.nan
+    for part in text.split(","):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not (name and equals and value):
+            raise WorldwrightError(f"{part!r} is not name=number", where=where, fix=fix)
+        if name not in _ORBIT_OPTIONS:
+            raise WorldwrightError(f"no option {name!r}", where=where, fix=f"there are: {', '.join(_ORBIT_OPTIONS)}")
+        if _ORBIT_OPTIONS[name] in out:
+            raise WorldwrightError(f"{name} is given twice", where=where, fix="leave one of them out")
+        (out[_ORBIT_OPTIONS[name]],) = _numbers(value, f"{where}: {name}", fix)
     return out
 
 
