@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from worldwright.take.reader import Take
 
 __all__ = ["FrameRow", "FrameRows", "Shot", "ShotInfo", "ShotWriter", "seal", "write_shot"]
+
+
+READ_AT_ONCE = 16 << 20
 
 
 class Shot:
@@ -64,6 +67,35 @@ class Shot:
                 where=f"{self.path}: {name}",
                 fix="render the shot again",
             ) from error
+
+    def read_frames(self, frames: Sequence[int]) -> Iterator[dict[str, NDArray[Any]] | WorldwrightError]:
+        """All stored passes of these frames (ascending), frame by frame; in its place the error of a frame that cannot be read.
+
+        Neighbours are read together, as many as fit in ``READ_AT_ONCE`` bytes: a call into the store costs as much as a small frame.
+        """
+        size = sum(np.dtype(info.dtype).itemsize * info.channels for info in self.info.pass_infos)
+        most = max(1, READ_AT_ONCE // max(size * self.info.height * self.info.width, 1))
+        at = 0
+        while at < len(frames):
+            first, count = frames[at], 1
+            while count < most and at + count < len(frames) and frames[at + count] == first + count:
+                count += 1
+            try:
+                self._check_index("frames", first + count - 1)
+                block = {name: np.asarray(array[first : first + count]) for name, array in self._arrays.items()}
+            except (
+                Exception
+            ):  # zarr and its codecs raise many kinds for damaged bytes: frame by frame it is told which ones are whole
+                yield from (self._whole_frame(k) for k in range(first, first + count))
+            else:
+                yield from ({name: planes[i] for name, planes in block.items()} for i in range(count))
+            at += count
+
+    def _whole_frame(self, i: int) -> dict[str, NDArray[Any]] | WorldwrightError:
+        try:
+            return {name: self.read(name, i) for name in self._arrays}
+        except WorldwrightError as error:
+            return error
 
     def decode(self, name: str, i: int) -> NDArray[Any]:
         """Pass ``name`` of frame ``i`` in its unit (``passes.decode``)."""

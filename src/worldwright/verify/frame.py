@@ -44,10 +44,13 @@ class Pixels:
     normal: F64
 
 
-def decode_depth_64(code: Array) -> F64:
+_METRES = DEPTH_NEAR * np.exp((np.arange(1 << 16, dtype=np.float64) - 1) * (np.log(DEPTH_FAR / DEPTH_NEAR) / DEPTH_STEPS))
+_METRES[0] = np.nan
+
+
+def decode_depth_64(code: NDArray[np.uint16]) -> F64:
     """Depth codes to metres in double precision; no surface is NaN."""
-    metres = DEPTH_NEAR * np.exp((code.astype(np.float64) - 1) * (np.log(DEPTH_FAR / DEPTH_NEAR) / DEPTH_STEPS))
-    return np.where(code == 0, np.nan, metres)
+    return _METRES[code]
 
 
 def grid_pixels(height: int, width: int, count: int, seed: tuple[int, ...]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

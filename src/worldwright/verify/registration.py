@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
 ENOUGH = 15_000
-"""Pixels that are looked at, on a grid over the picture, where it has more than twice as many each way."""
+"""Pixels that are looked at, on a grid over the picture, where it has more."""
 DEPENDENT = 6.0
 """Neighbouring pixels share their noise, by the blur and by the codec's blocks: about one in so many is independent."""
 
@@ -40,7 +40,7 @@ def register(moved: F32, reference: F32, *, blur: float = 0.8) -> Motion:
     a, b = gaussian_filter(reference, blur), gaussian_filter(moved, blur)
     gy, gx = np.gradient(a)
     h, w = a.shape
-    step = max(1, math.isqrt(h * w // ENOUGH))
+    step = max(1, round(math.sqrt(h * w / ENOUGH)))
     seen = (slice(1, -1, step), slice(1, -1, step))
     y, x = (c.astype(np.float32) for c in np.mgrid[0:h, 0:w][(slice(None), *seen)])
     x, y = (x - (w - 1) / 2) / (w / 2), (y - (h - 1) / 2) / (h / 2)

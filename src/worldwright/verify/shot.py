@@ -202,11 +202,10 @@ def measure_frames(shot: Shot, take: Take, context: Context, frames: Sequence[in
     edges = shot_edges.EdgeRegistration()
     window: dict[int, tuple[NDArray[np.uint8] | None, Mapping[str, NDArray[Any]] | None]] = {}
     wanted = set(frames)
-    for done, (k, moment, drawn, decoded) in enumerate(_stream(shot, take, renderer, wanted, found)):
-        try:
-            stored = {name: shot.read(name, k) for name in info.passes}
-        except WorldwrightError as error:
-            found.unreadable.append((k, error.line()))
+    planes = zip(_stream(shot, take, renderer, wanted, found), shot.read_frames(sorted(wanted)), strict=True)
+    for done, ((k, moment, drawn, decoded), stored) in enumerate(planes):
+        if isinstance(stored, WorldwrightError):
+            found.unreadable.append((k, stored.line()))
             continue
         frame = _frame(shot, take, k, moment, stored)
         known[list(moment.view.hidden)] = False

@@ -32,14 +32,16 @@ FEWEST_FRAMES = 3
 
 F32 = NDArray[np.float32]
 
+_NEARNESS: F32 = (2 * np.exp(-(np.arange(1 << 16) - 1) / DEPTH_STEPS * np.log(DEPTH_FAR / DEPTH_NEAR) * 0.5)).astype(np.float32)
+"""2 / sqrt(depth / DEPTH_NEAR) for each code."""
+_NEARNESS[0] = 0
+
 
 def geometry_edges(stored: Mapping[str, NDArray[Any]]) -> F32 | None:
     """Strength of edges [h, w] of what there is: entity steps, normals, inverse depth, base colour; None without any of them."""
     layers: list[F32] = []
     if "depth" in stored:
-        code = stored["depth"].astype(np.float32)
-        nearness = np.where(code == 0, 0, np.exp(-(code - 1) / DEPTH_STEPS * np.log(DEPTH_FAR / DEPTH_NEAR) * 0.5))
-        layers.append(gaussian_gradient_magnitude((nearness * 2).astype(np.float32), 0.8))
+        layers.append(gaussian_gradient_magnitude(_NEARNESS[stored["depth"]], 0.8))
     if "normal" in stored:
         flat = np.where(stored["normal"] == 65535, 2048, stored["normal"]).astype(np.float32) / 4095
         layers += [gaussian_gradient_magnitude(flat[..., k], 0.8) for k in range(2)]
@@ -77,9 +79,14 @@ def displacement(picture: F32, geometry: F32) -> tuple[float, float]:
     m = REACH
     h, w = geometry.shape
     inner = geometry[m : h - m, m : w - m]
-    score = np.array(
-        [[_likeness(picture[m + j : h - m + j, m + i : w - m + i], inner) for i in range(-m, m + 1)] for j in range(-m, m + 1)]
-    )
+    inner = inner - inner.mean()
+    power = float(np.vdot(inner, inner))
+    score = np.zeros((2 * m + 1, 2 * m + 1))
+    for j, i in np.ndindex(score.shape):
+        seen = picture[j : h - 2 * m + j, i : w - 2 * m + i].ravel()
+        # ``inner`` has mean 0: the mean of ``seen`` takes no part in the product.
+        scale = power * (float(np.dot(seen, seen)) - seen.size * float(seen.mean()) ** 2)
+        score[j, i] = float(np.dot(seen, inner.ravel())) / np.sqrt(scale) if scale > 0 else 0.0
     j, i = np.unravel_index(int(np.argmax(score)), score.shape)
 
     def peak(line: NDArray[np.float64], k: int) -> float:
