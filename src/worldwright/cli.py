@@ -247,11 +247,13 @@ def render(
     console.print(report.line(), highlight=False)
 
 
-def _verify(path: Path, pack: list[str], *, as_json: bool, fast: bool = False) -> None:
+def _verify(path: Path, pack: list[str], *, as_json: bool, fast: bool = False, jobs: int | None = 1) -> None:
     from worldwright.verify.run import verify_path
     from worldwright.verify.show import print_verdict
 
-    verdict = _with_progress(f"verify {path.name}", lambda progress: verify_path(path, _packs(pack), fast=fast, progress=progress))
+    verdict = _with_progress(
+        f"verify {path.name}", lambda progress: verify_path(path, _packs(pack), fast=fast, workers=jobs, progress=progress)
+    )
     if as_json:
         sys.stdout.write(json.dumps(verdict.as_dict(), indent=1) + "\n")
     else:
@@ -266,9 +268,13 @@ def verify(
     pack: PackOption = [],
     as_json: JsonOption = False,
     fast: Annotated[bool, typer.Option("--fast", help="Render only a sample of the frames again.")] = False,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", "-j", min=1, max=256, help="Processes for the frames of a shot; one a core unless given."),
+    ] = None,
 ) -> None:
     """Check that something is true. Exits 0 only when every check holds."""
-    _verify(path, pack, as_json=as_json, fast=fast)
+    _verify(path, pack, as_json=as_json, fast=fast, jobs=jobs)
 
 
 @app.command()

@@ -35,7 +35,7 @@ def verify_path(
     packs: Mapping[str, Path],
     *,
     fast: bool = False,
-    workers: int = 1,
+    workers: int | None = 1,
     progress: Progress | None = None,
     context: Context | None = None,
 ) -> Verdict:
@@ -45,7 +45,7 @@ def verify_path(
         path: what to verify.
         packs: folders of the asset packs that worlds use.
         fast: look at a seeded sample of a shot's frames.
-        workers: processes for a shot's frames.
+        workers: processes for a shot's frames; None: one a core.
         progress: called with (done, all) frames.
         context: keeps what is costly between calls.
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +43,7 @@ from worldwright.verify.context import Context, Scene
 from worldwright.verify.frame import Frame
 from worldwright.verify.measure import Measure, failed, passed, skipped, summarise
 from worldwright.verify.shot_files import check_counts, check_description, check_hashes, check_stored_attributes
+from worldwright.verify.spread import spread
 from worldwright.verify.take import check_take
 from worldwright.verify.verdict import Check, Verdict
 
@@ -52,8 +51,8 @@ Progress = Callable[[int, int], None]
 FAST_SHARE = 8
 """``fast`` looks at one run of three frames in this many."""
 RUN = 3
-FEWEST_A_WORKER = 3
-"""Frames that make a process of their own worth while at all."""
+FEWEST_A_WORKER = 24
+"""Frames that make a process of their own worth while: it imports, builds the scene and opens a renderer first."""
 
 
 @dataclass
@@ -74,7 +73,7 @@ def verify_shot(
     packs: Mapping[str, Path],
     *,
     fast: bool = False,
-    workers: int = 1,
+    workers: int | None = 1,
     progress: Progress | None = None,
     context: Context | None = None,
 ) -> Verdict:
@@ -84,8 +83,8 @@ def verify_shot(
         path: the folder.
         packs: folders of the asset packs that its world uses.
         fast: look at a seeded sample of the frames (runs of three) instead of at all; files, take and rows are always checked whole.
-        workers: processes that share the frames, a stretch each. Frames at the seams are compared with one neighbour in time
-            instead of two.
+        workers: processes that share the frames, a stretch each; the verdict is the same for any number. None: one a core, where there
+            are frames enough.
         progress: called with (frames done, all frames).
         context: keeps geometry, renderer and replays between calls; with ``workers`` > 1 it serves this process only.
 
@@ -98,7 +97,7 @@ def verify_shot(
         return _verify(path, own, fast, workers, progress)
 
 
-def _verify(path: Path, context: Context, fast: bool, workers: int, progress: Progress | None) -> Verdict:
+def _verify(path: Path, context: Context, fast: bool, workers: int | None, progress: Progress | None) -> Verdict:
     checks = [check_hashes(path)]
     try:
         shot = Shot.open(path)
@@ -159,31 +158,47 @@ def chosen_frames(count: int, fast: bool, seed: str) -> list[int]:
     return sorted({min(start + i, count - 1) for start in starts for i in range(RUN)})
 
 
-def _check_frames(shot: Shot, take: Take, context: Context, fast: bool, workers: int, progress: Progress | None) -> list[Check]:
+def _check_frames(
+    shot: Shot, take: Take, context: Context, fast: bool, workers: int | None, progress: Progress | None
+) -> list[Check]:
     frames = chosen_frames(shot.info.n_frames, fast, shot.info.id)
-    parts = [list(part) for part in np.array_split(np.array(frames), max(1, min(workers, len(frames) // FEWEST_A_WORKER)))]
-    if len(parts) == 1:
+    if workers is None:
+        workers = min(len(os.sched_getaffinity(0)), len(frames) // FEWEST_A_WORKER)
+    stretches = [[int(k) for k in part] for part in np.array_split(np.array(frames), max(1, min(workers, len(frames))))]
+    if len(stretches) == 1:
         found = [measure_frames(shot, take, context, frames, progress)]
     else:
-        with ProcessPoolExecutor(len(parts), mp_context=get_context("spawn")) as pool:
-            jobs = [pool.submit(_measure_part, shot.path, context.packs, [int(k) for k in part]) for part in parts]
-            found = []
-            for part, job in zip(parts, jobs, strict=True):
-                found.append(job.result())
-                if progress:
-                    progress(int(part[-1]) + 1, shot.info.n_frames)
+        parts = [_Part(shot.path, context.packs, part, [k for k in frames if beside(k, part)]) for part in stretches]
+        found = spread(_measure_part, parts, progress, len(frames))
     return _sum_up(shot.info, found, fast)
 
 
-def _measure_part(path: Path, packs: Mapping[str, Path], frames: Sequence[int]) -> Findings:
-    os.environ.setdefault("LP_NUM_THREADS", "1")
-    shot = Shot.open(path)
-    with Context(packs) as context, Take.open(path / TAKE_FILE, partial=shot.info.take_partial) as take:
-        return measure_frames(shot, take, context, frames, None)
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What a process is given: the frames to judge, and those next to them."""
+
+    path: Path
+    packs: Mapping[str, Path]
+    frames: Sequence[int]
+    neighbours: Sequence[int]
 
 
-def measure_frames(shot: Shot, take: Take, context: Context, frames: Sequence[int], progress: Progress | None) -> Findings:
-    """Measure these frames (ascending). Streams: three frames' pictures are in memory at a time."""
+def beside(k: int, part: Sequence[int]) -> bool:
+    """Whether frame k is not of this stretch but next to it: the frames at its ends are compared with these."""
+    return k in (part[0] - 1, part[-1] + 1)
+
+
+def _measure_part(part: _Part, progress: Progress) -> Findings:
+    shot = Shot.open(part.path)
+    with Context(part.packs) as context, Take.open(part.path / TAKE_FILE, partial=shot.info.take_partial) as take:
+        return measure_frames(shot, take, context, part.frames, progress, part.neighbours)
+
+
+def measure_frames(
+    shot: Shot, take: Take, context: Context, frames: Sequence[int], progress: Progress | None, neighbours: Sequence[int] = ()
+) -> Findings:
+    """Measure these frames (ascending); ``neighbours`` are looked at for comparison alone. Streams: three frames' pictures are in memory
+    at a time."""
     info, header = shot.info, take.header
     found = Findings()
     scene, probe = context.scene(header.world), context.probe(header.world, header.body_ids)
@@ -201,11 +216,20 @@ def measure_frames(shot: Shot, take: Take, context: Context, frames: Sequence[in
     known[list(header.world.labels())] = True
     edges = shot_edges.EdgeRegistration()
     window: dict[int, tuple[NDArray[np.uint8] | None, Mapping[str, NDArray[Any]] | None]] = {}
-    wanted = set(frames)
+    judged, wanted = set(frames), {*frames, *neighbours}
     planes = zip(_stream(shot, take, renderer, wanted, found), shot.read_frames(sorted(wanted)), strict=True)
     for done, ((k, moment, drawn, decoded), stored) in enumerate(planes):
         if isinstance(stored, WorldwrightError):
-            found.unreadable.append((k, stored.line()))
+            if k in judged:
+                found.unreadable.append((k, stored.line()))
+            continue
+        if decoded is not None:
+            edges.add(k, decoded, stored)
+        window[k] = (decoded, drawn)
+        if k - 1 in judged:
+            _rgb(window, k - 1, wanted, found)
+        window.pop(k - 2, None)
+        if k not in judged:
             continue
         frame = _frame(shot, take, k, moment, stored)
         known[list(moment.view.hidden)] = False
@@ -215,18 +239,15 @@ def measure_frames(shot: Shot, take: Take, context: Context, frames: Sequence[in
         found.measures += shot_camera.measure_camera(frame, solid, scene.two_sided)
         if decoded is not None:
             found.measures += shot_exposure.measure_exposure(k, decoded)
-            edges.add(k, decoded, stored)
         if drawn is not None:
             found.drawn += 1
             found.measures += shot_rerender.measure_again(k, stored, drawn, exact=found.exact)
-        window[k] = (decoded, drawn)
-        _rgb(window, k - 1, wanted, found)
-        window.pop(k - 2, None)
         if k + 1 not in wanted:
             _rgb(window, k, wanted, found)
         if progress:
             progress(done + 1, len(frames))
-    found.offsets, found.times = edges.state()
+    offsets, times = edges.state()
+    found.offsets, found.times = [o for o in offsets if o[0] in judged], [t for t in times if t[0] in judged]
     return found
 
 
@@ -307,7 +328,7 @@ def _measure(frame: Frame, probe: shot_rays.Probe, scene: Scene, known: NDArray[
 
 def _sum_up(info: ShotInfo, parts: Sequence[Findings], fast: bool) -> list[Check]:
     measures = [m for part in parts for m in part.measures]
-    unreadable = sorted(item for part in parts for item in part.unreadable)
+    unreadable = sorted({item for part in parts for item in part.unreadable})
     frames = len({m.frame for m in measures})
     checks = [
         failed("readable", unreadable[0][1], frame=unreadable[0][0], value=len(unreadable), limit=0)
