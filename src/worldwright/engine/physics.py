@@ -55,7 +55,7 @@ bullet-filter-algorithm groups-mask
 bullet-solver-iterations {SOLVER_ITERATIONS}
 """
 
-_Point, _at = core.Point3, core.TransformState.make_pos
+_at = core.TransformState.make_pos
 
 STATIC, DYNAMIC, KINEMATIC, HIDDEN, FEELER = 0, 1, 2, 3, 4
 """Collision groups (bits). HIDDEN collides with nothing and is met by no query; a body is in FEELER only while it is asked what that moves
@@ -63,7 +63,7 @@ touches it. Character k is in group FIRST_CHARACTER + k."""
 FIRST_CHARACTER = 5
 EVERYTHING = 0xFFFFFFFF & ~(1 << HIDDEN)
 
-_FEELER = core.BitMask32.bit(FEELER)
+_FEELER, _HIDDEN = core.BitMask32.bit(FEELER), core.BitMask32.bit(HIDDEN)
 
 LINEAR_SLEEP, ANGULAR_SLEEP = 0.05, 0.1
 """Below these speeds (m/s, rad/s) for two seconds a body falls asleep. Bullet's own 0.8 and 1.0 would freeze a rolling ball."""
@@ -80,7 +80,8 @@ class Body:
     kind: str
     node: bullet.BulletRigidBodyNode
     path: core.NodePath
-    group: int
+    mask: core.BitMask32
+    """Of the group that the body is in."""
     centre: F64
     axes: F64
     mass: float = 0.0
@@ -93,14 +94,33 @@ class Body:
     """True where centre or axes differ from the entity's frame."""
 
 
-@dataclass(slots=True)
 class Hit:
-    """What a ray or a sweep met: fraction of the way, outward normal and position at the touch, and the node."""
+    """What a ray or a sweep met: fraction of the way, outward normal and position at the touch, and the node.
 
-    fraction: float
-    normal: Vec
-    position: Vec
-    node: bullet.BulletRigidBodyNode
+    A character's tick is made of these, and mostly it wants no more than fraction and normal: the rest is asked for when it is needed."""
+
+    __slots__ = ("_result", "fraction", "normal")
+
+    def __init__(self, result: bullet.BulletClosestHitRayResult | bullet.BulletClosestHitSweepResult, fraction: float) -> None:
+        n = result.get_hit_normal()
+        self.normal: Vec = (n.x, n.y, n.z)
+        self.fraction = fraction
+        self._result = result
+
+    @property
+    def position(self) -> Vec:
+        """Where it was touched."""
+        p = self._result.get_hit_pos()
+        return (p.x, p.y, p.z)
+
+    @property
+    def node(self) -> bullet.BulletRigidBodyNode:
+        """What was touched."""
+        return self._result.get_node()
+
+    def of_way(self, share: float) -> Hit:
+        """The same touch on a way of which the one that was swept is only this share."""
+        return Hit(self._result, self.fraction * share)
 
 
 def shuttle(entity: Entity) -> Callable[[float], tuple[Vec, Vec]] | None:
@@ -193,10 +213,9 @@ class Physics:
         node.set_kinematic(True)
         node.set_friction(0.5)
         node.set_deactivation_enabled(False)
-        body = Body(
-            id, name, "character", node, core.NodePath(node), FIRST_CHARACTER + index, np.zeros(3), np.array([1.0, 0, 0, 0])
-        )
-        node.set_into_collide_mask(core.BitMask32.bit(body.group))
+        mask = core.BitMask32.bit(FIRST_CHARACTER + index)
+        body = Body(id, name, "character", node, core.NodePath(node), mask, np.zeros(3), np.array([1.0, 0, 0, 0]))
+        node.set_into_collide_mask(body.mask)
         self._add(body)
         return body
 
@@ -225,7 +244,7 @@ class Physics:
         out, as are those that Bullet keeps in mind though they are CONTACT_DISTANCE apart."""
         ids = self.ids
         # A pair is one integer, smaller id above: cheap to collect, and its order is the pairs' order.
-        pairs = {(a << 20 | b) if a < b else (b << 20 | a) for a, b in others}
+        pairs = {(a << 32 | b) if a < b else (b << 32 | a) for a, b in others}
         for manifold in self.bullet.get_manifolds():
             count = manifold.get_num_manifold_points()
             if not count:
@@ -238,11 +257,8 @@ class Physics:
             a, b = manifold.get_node0(), manifold.get_node1()
             if a.is_active() or b.is_active():
                 i, j = ids[a], ids[b]
-                pairs.add((i << 20 | j) if i < j else (j << 20 | i))
-        codes = np.array(sorted(pairs), dtype=np.int64)
-        out = np.empty((len(codes), 2), dtype=np.int32)
-        out[:, 0], out[:, 1] = codes >> 20, codes & 0xFFFFF
-        return out
+                pairs.add((i << 32 | j) if i < j else (j << 32 | i))
+        return np.array(sorted(pairs), dtype=">i8").view(">i4").reshape(-1, 2).astype(np.int32)
 
     def hinge_angle(self, body: Body) -> tuple[float, float, float]:
         """How far a hinged body has turned from where the world put it, counter-clockwise about its axis, and its limits; radians."""
@@ -256,12 +272,12 @@ class Physics:
     def ray(self, start: Sequence[float], end: Sequence[float], mask: core.BitMask32) -> Hit | None:
         """First hit of a ray with bodies in the groups of ``mask``; the normal faces the ray's start."""
         result = self.bullet.ray_test_closest(core.Point3(*start), core.Point3(*end), mask)
-        return _hit(result) if result.has_hit() else None
+        return Hit(result, result.get_hit_fraction()) if result.has_hit() else None
 
     def sweep(self, shape: bullet.BulletShape, start: Vec, end: Vec, mask: core.BitMask32) -> Hit | None:
         """First hit of a convex shape moved from start to end."""
-        result = self._sweep(shape, _at(_Point(*start)), _at(_Point(*end)), mask, 0.0)
-        return _hit(result) if result.has_hit() else None
+        result = self._sweep(shape, _at(start), _at(end), mask, 0.0)
+        return Hit(result, result.get_hit_fraction()) if result.has_hit() else None
 
     def moving_contacts(self, body: Body) -> Sequence[bullet.BulletContact]:
         """Contacts of a body with what is not static, where all stand now. What stands still is not even looked at: a floor of many
@@ -269,7 +285,7 @@ class Physics:
         node = body.node
         node.set_into_collide_mask(_FEELER)
         contacts = self.bullet.contact_test(node, True).get_contacts()
-        node.set_into_collide_mask(core.BitMask32.bit(body.group))
+        node.set_into_collide_mask(body.mask)
         return contacts
 
     def hidden(self, ids: Sequence[int]) -> _Hidden:
@@ -293,16 +309,11 @@ class _Hidden:
 
     def __enter__(self) -> None:
         for body in self.bodies:
-            body.node.set_into_collide_mask(core.BitMask32.bit(HIDDEN))
+            body.node.set_into_collide_mask(_HIDDEN)
 
     def __exit__(self, *_: object) -> None:
         for body in self.bodies:
-            body.node.set_into_collide_mask(core.BitMask32.bit(body.group))
-
-
-def _hit(result: bullet.BulletClosestHitRayResult | bullet.BulletClosestHitSweepResult) -> Hit:
-    n, p = result.get_hit_normal(), result.get_hit_pos()
-    return Hit(result.get_hit_fraction(), (n[0], n[1], n[2]), (p[0], p[1], p[2]), result.get_node())
+            body.node.set_into_collide_mask(body.mask)
 
 
 def _build(id: int, entity: Entity, meshes: Sequence[Mesh], world: World, packs: Mapping[str, Path], where: str) -> Body:
@@ -337,7 +348,8 @@ def _build(id: int, entity: Entity, meshes: Sequence[Mesh], world: World, packs:
     group = {"static": STATIC, "dynamic": DYNAMIC, "kinematic": KINEMATIC}[entity.body]
     node.set_friction(math.sqrt(entity.friction))
     node.set_restitution(math.sqrt(entity.restitution))
-    node.set_into_collide_mask(core.BitMask32.bit(group))
+    mask = core.BitMask32.bit(group)
+    node.set_into_collide_mask(mask)
     rotation = np.array(entity.rotation)
     path.set_pos_quat(core.Point3(*(quat_rotate(rotation, centre) + entity.position)), core.Quat(*quat_multiply(rotation, axes)))
     if entity.body == "dynamic":
@@ -348,7 +360,7 @@ def _build(id: int, entity: Entity, meshes: Sequence[Mesh], world: World, packs:
         node.set_deactivation_enabled(False)
     offset = bool(np.any(centre != 0) or axes[0] != 1)
     return Body(
-        id, entity.name, entity.body, node, path, group, centre, axes, entity.mass or 0.0, move=shuttle(entity), offset=offset
+        id, entity.name, entity.body, node, path, mask, centre, axes, entity.mass or 0.0, move=shuttle(entity), offset=offset
     )
 
 

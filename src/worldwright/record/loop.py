@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import gc
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +30,9 @@ from worldwright.world.files import world_hash
 from worldwright.world.spec import GltfCharacter, GltfModel, World
 
 Progress = Callable[[int, int], None]
+
+COLLECT_EVERY = 20_000
+"""New objects between two searches for garbage while recording."""
 
 
 @dataclass(frozen=True)
@@ -208,7 +213,8 @@ def record(
         clock.lap("plan")
         clock.settle()
         loop_start = time.perf_counter()
-        writer = _play(runner, player, out, header, state, frames, clock, progress)
+        with _few_collections():
+            writer = _play(runner, player, out, header, state, frames, clock, progress)
         loop_seconds = time.perf_counter() - loop_start
     finally:
         runner.close()
@@ -230,6 +236,20 @@ def record(
         flags={(flag.name or "").lower(): count / frames for flag, count in writer.totals.flags.items()},
         details=dict(player.report()),
     )
+
+
+@contextlib.contextmanager
+def _few_collections() -> Iterator[None]:
+    """Python's search for cycles of garbage costs as much as the policy if it goes through the loaded world, the assets and all modules
+    again and again. What is there now is left out of it until the end; what a policy or an engine adds is still looked after."""
+    thresholds = gc.get_threshold()
+    gc.freeze()
+    gc.set_threshold(COLLECT_EVERY, *thresholds[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)
+        gc.unfreeze()
 
 
 def _play(

@@ -53,13 +53,12 @@ class Person:
         self.walkable = math.cos(math.radians(character.max_slope_deg)) - 1e-4
         self.tall_shape = capsule_shape(self.radius, self.height - GAP)
         self.low_shape = capsule_shape(self.radius, self.low - GAP)
-        self.tall_foot = capsule_shape(self.radius - FOOT_INSET, self.height - GAP)
-        self.low_foot = capsule_shape(self.radius - FOOT_INSET, self.low - GAP)
+        self.foot = bullet.BulletSphereShape(self.radius - FOOT_INSET)
         self.head = bullet.BulletSphereShape(EYE_ROOM)
         x, y, z = spawn.position
         centre = (x, y, z + 0.5 * (self.height + GAP))
         self.body = physics.add_character(index, id, character.name, self._felt_shape(self.height), centre)
-        self.mask = core.BitMask32(EVERYTHING & ~(1 << self.body.group))
+        self.mask = core.BitMask32(EVERYTHING) & ~self.body.mask
         self.x, self.y, self.z = x, y, z
         self.yaw, self.pitch = spawn.yaw, 0.0
         self.vx = self.vy = self.vz = 0.0

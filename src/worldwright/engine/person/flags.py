@@ -8,6 +8,10 @@ from dataclasses import dataclass, field
 from worldwright.controls import Flag
 from worldwright.engine.person.body import Person
 
+# As plain numbers: Python builds an object for every operation on an enum's flags, and these are asked for in every tick.
+_BLOCKED, _SLIDING, _AIRBORNE = int(Flag.BLOCKED), int(Flag.SLIDING), int(Flag.AIRBORNE)
+_CROUCHED, _PUSHING, _STEPPING = int(Flag.CROUCHED), int(Flag.PUSHING), int(Flag.STEPPING)
+
 STEP_FLAG_SECONDS = 0.05
 """How long a step is shown in the flags: longer than any sample, so that no reader misses one."""
 HIT_SECONDS = 0.04
@@ -49,18 +53,18 @@ def mark(me: Person, dx: float, dy: float) -> None:
     if speed > 0.3 and me.physics.tick <= me.hit_until:
         gone = math.hypot(dx, dy) / me.dt
         if gone < 0.2 * speed:
-            flags |= Flag.BLOCKED
+            flags |= _BLOCKED
         elif dx * me.ux + dy * me.uy < SLIDE_COSINE * gone * me.dt * speed:
-            flags |= Flag.SLIDING
+            flags |= _SLIDING
     if not me.ground:
-        flags |= Flag.SLIDING if me.sliding is not None else Flag.AIRBORNE
+        flags |= _SLIDING if me.sliding is not None else _AIRBORNE
     if me.crouched:
-        flags |= Flag.CROUCHED
+        flags |= _CROUCHED
     if me.physics.tick <= me.push_until:
-        flags |= Flag.PUSHING
+        flags |= _PUSHING
     if me.physics.tick <= me.step_until:
-        flags |= Flag.STEPPING
-    me.flags = int(flags)
+        flags |= _STEPPING
+    me.flags = flags
 
 
 def clip(me: Person) -> tuple[str, float]:
@@ -68,11 +72,11 @@ def clip(me: Person) -> tuple[str, float]:
     c, s = math.cos(me.yaw), math.sin(me.yaw)
     forward, left = me.vx * c + me.vy * s, -me.vx * s + me.vy * c
     speed = math.hypot(forward, left)
-    if me.flags & Flag.AIRBORNE:
+    if me.flags & _AIRBORNE:
         return ("jump" if me.vz > 0 else "fall"), 0.0
     if me.crouched:
         return ("crouch_walk", speed) if speed > 0.1 else ("crouch", 0.0)
-    if me.flags & Flag.PUSHING:
+    if me.flags & _PUSHING:
         return "push", speed
     if speed < 0.1:
         return "idle", 0.0
