@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 import hashlib
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import moderngl
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -441,6 +443,21 @@ def test_culling_changes_no_pixel(renderer: RasterRenderer) -> None:
                 np.testing.assert_array_equal(outs[0][name], outs[1][name], err_msg=name)
     finally:
         everything.close()
+
+
+def test_a_closed_renderer_keeps_buffers_that_the_exit_trips_over() -> None:
+    def buffers() -> set[int]:
+        return {id(thing) for thing in gc.get_objects() if isinstance(thing, moderngl.Buffer)}
+
+    before = buffers()
+    world, geometry, bodies = busy()
+    made = RasterRenderer()
+    try:
+        picture(made, world, geometry, busy_moment(world, bodies, 1), bodies)
+        assert buffers() > before
+    finally:
+        made.close()
+    assert buffers() == before
 
 
 def test_a_picture_does_not_depend_on_those_before(renderer: RasterRenderer) -> None:

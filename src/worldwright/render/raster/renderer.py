@@ -41,6 +41,8 @@ class _Open:
 
     width: int
     height: int
+    frame: moderngl.Buffer
+    """The block of uniforms of the frame at work."""
     scene: GpuScene
     targets: Targets
     sky: moderngl.VertexArray
@@ -91,7 +93,7 @@ class RasterRenderer:
             self._base = daylight(world)
             flow = ("FLOW",) if "flow" in passes else ()
             packed = pack_scene(world, geometry, body_ids)
-            self._frame = context.buffer(reserve=FRAME.itemsize, dynamic=True)
+            frame = context.buffer(reserve=FRAME.itemsize, dynamic=True)
             scene = GpuScene(context, packed, flow)
             targets = Targets(context, self._gl, width, height)
             shadows = lighting = None
@@ -99,13 +101,13 @@ class RasterRenderer:
                 shadows = SunShadows(context, self._gl, world, scene)
                 block = self._base.block.copy()
                 shadows.fill_still(block)
-                self._frame.write(block.tobytes())
-                self._frame.bind_to_uniform_block(0)
+                frame.write(block.tobytes())
+                frame.bind_to_uniform_block(0)
                 lamp_shadows = LampShadows(context, self._gl, world.light.lamps, scene)
                 lighting = Lighting(context, world, packed, shadows, lamp_shadows, targets)
             readback = Readback(context, self._gl, targets, tuple(passes), MOST_IN_FLIGHT)
             sky = context.vertex_array(program(context, "full.vert", "sky.frag", flow), [])
-            self._open = _Open(width, height, scene, targets, sky, shadows, lighting, readback)
+            self._open = _Open(width, height, frame, scene, targets, sky, shadows, lighting, readback)
 
     def submit(self, moment: Moment) -> None:
         """Start a picture. At most MOST_IN_FLIGHT may be uncollected."""
@@ -157,8 +159,8 @@ class RasterRenderer:
         block = frame_block(self._base, view, next_view, at.width, at.height, shift)
         if at.shadows is not None:
             at.shadows.fill_block(block, now)
-        self._frame.write(block.tobytes())
-        self._frame.bind_to_uniform_block(0)
+        at.frame.write(block.tobytes())
+        at.frame.bind_to_uniform_block(0)
         at.scene.set_poses(now, later)
         if at.shadows is not None:
             at.shadows.draw_moving(now)
