@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy.ndimage import gaussian_filter, shift
 
+from worldwright.verify.measure import Measure
 from worldwright.verify.registration import position_between, register
-from worldwright.verify.shot_rgb import PLACE_PX
+from worldwright.verify.shot_rgb import PLACE_PX, TIME, measure_rgb
 
 
 def picture(seed: int = 0) -> np.ndarray:
@@ -45,5 +46,31 @@ def test_a_flat_picture_says_that_it_cannot_tell() -> None:
 def test_the_place_in_time_between_two_pictures() -> None:
     a, b = picture(1), picture(2)
     for t in (0.0, 0.3, 1.0):
-        place, telling = position_between(a + (b - a) * np.float32(t), a, b, 12.0)
+        place, error, telling = position_between(a + (b - a) * np.float32(t), a, b, 12.0)
+        assert error < 1e-2  # of what lies below the threshold, not of noise
         assert place == pytest.approx(t, abs=1e-3) and telling > 100
+
+
+def test_a_few_noisy_pixels_condemn_a_good_picture() -> None:
+    """A thing of 2 x 2 pixels moves in front of a flat wall, and the codec is wrong in each of its blocks: where the picture lies in time
+    cannot be told. With 12 x 12 pixels it can, and the next frame's picture is found every time."""
+
+    def scene(size: int, x: int) -> np.ndarray:
+        picture = np.full((54, 96, 3), 120, dtype=np.uint8)
+        picture[20 : 20 + size, x : x + size] = 136
+        return picture
+
+    def noisy(picture: np.ndarray, seed: int) -> np.ndarray:
+        noise = np.kron(np.random.default_rng(seed).normal(0, 7, (27, 48)), np.ones((2, 2)))
+        return np.clip(picture + noise[..., None], 0, 255).astype(np.uint8)
+
+    def times(picture: np.ndarray, own: np.ndarray, other: np.ndarray) -> list[Measure]:
+        return [m for m in measure_rgb(5, picture, own, {6: other}) if m.check == TIME]
+
+    small, there = scene(2, 30), scene(2, 40)
+    found = [m for seed in range(40) for m in times(noisy(small, seed), small, there)]
+    assert any(m.value > 0.5 for m in found) and all(m.holds for m in found)
+    large, there = scene(12, 30), scene(12, 50)
+    for seed in range(40):
+        assert all(m.holds for m in times(noisy(large, seed), large, there))
+        assert not any(m.holds for m in times(noisy(there, seed), large, there))

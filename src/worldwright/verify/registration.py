@@ -72,15 +72,20 @@ def register(moved: F32, reference: F32, *, blur: float = 0.8) -> Motion:
     )
 
 
-def position_between(picture: F32, own: F32, other: F32, visible: float) -> tuple[float, int]:
+def position_between(picture: F32, own: F32, other: F32, visible: float) -> tuple[float, float, int]:
     """Where ``picture`` lies between ``own`` (0) and ``other`` (1), judged by the pixels in which these differ by over ``visible``.
 
-    The least-squares coefficient of ``picture - own`` on ``other - own``; and how many pixels tell.
+    The least-squares coefficient of ``picture - own`` on ``other - own``; its standard error, from what is left of the difference in
+    those pixels, or from the difference in all others where that is more; and how many tell.
     """
     step = other - own
     tells = np.abs(step) > visible
     count = int(tells.sum())
     if not count:
-        return 0.0, 0
-    there = step[tells].astype(np.float64)
-    return float(np.dot(there, (picture - own)[tells].astype(np.float64)) / np.dot(there, there)), count
+        return 0.0, math.inf, 0
+    difference = picture - own
+    there, seen = step[tells].astype(np.float64), difference[tells].astype(np.float64)
+    power = float(np.dot(there, there))
+    place = float(np.dot(there, seen)) / power
+    noise = max(float(np.mean((seen - place * there) ** 2)), float(np.mean(difference[~tells] ** 2)) if count < tells.size else 0.0)
+    return place, math.sqrt(DEPENDENT * noise / power), count

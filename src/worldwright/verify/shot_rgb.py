@@ -34,6 +34,8 @@ PLACE_PX = 0.12
 VISIBLE = 12.0
 """Levels by which a pixel must change between frames to tell one from the other through the codec."""
 FEWEST_TELLING = 6
+HALFWAY = 0.5
+"""Beyond this, and twice its standard error, a picture belongs to another frame. A few pixels deep in the codec's noise tell nothing."""
 
 U8 = NDArray[np.uint8]
 
@@ -77,7 +79,8 @@ def measure_rgb(index: int, decoded: U8, own: U8, neighbours: dict[int, U8]) -> 
         Measure(PLACE, index, motion.length, PLACE_PX + 3 * motion.error, "motion against the picture drawn again (px)"),
     ]
     for other, picture in sorted(neighbours.items()):
-        place, telling = position_between(grey, reference, luma(picture), VISIBLE)
+        place, error, telling = position_between(grey, reference, luma(picture), VISIBLE)
         if telling >= FEWEST_TELLING:
-            out.append(Measure(TIME, index, place, 0.5, f"place in time between this frame (0) and frame {other} (1)"))
+            what = f"place in time between this frame (0) and frame {other} (1)"
+            out.append(Measure(TIME, index, place, HALFWAY + 2 * error, what))
     return out
