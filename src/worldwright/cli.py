@@ -122,12 +122,18 @@ def world_new(
 @world_app.command("families")
 def world_families() -> None:
     """List the built-in families with their parameters."""
+    from rich.padding import Padding
+    from rich.table import Table
+
     from worldwright.world.generators import FAMILIES
+    from worldwright.world.generators.parameters import parameters_of
 
     for name, family in FAMILIES.items():
-        console.print(f"[bold]{name}[/bold]  {family.description}")
-        for field, info in family.params.model_fields.items():
-            console.print(f"    {field} = {info.default!r}  {info.description or ''}", highlight=False)
+        console.print(f"[bold]{name}[/bold]: {family.description}", highlight=False)
+        table = Table("parameter", "values", "default", "meaning", box=None, padding=(0, 2, 0, 0), header_style="dim")
+        for parameter in parameters_of(family.params):
+            table.add_row(parameter.name, parameter.values, parameter.default, parameter.meaning)
+        console.print(Padding(table, (0, 0, 1, 4)))
 
 
 @world_app.command("show")

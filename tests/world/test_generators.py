@@ -14,6 +14,7 @@ from worldwright.assets.scene import build_scene
 from worldwright.errors import WorldwrightError
 from worldwright.world.files import parse_world, save_world, world_hash
 from worldwright.world.generators import FAMILIES, generate
+from worldwright.world.generators.parameters import parameters_of
 from worldwright.world.spec import Wedge, World
 
 MADE = ("courtyard", "rooms", "playground")
@@ -207,3 +208,14 @@ def test_extreme_parameters_give_valid_worlds(space: Any) -> None:
 
 def test_families_say_what_they_make() -> None:
     assert all(family.description and family.params.model_fields for family in FAMILIES.values())
+
+
+def test_a_parameter_is_listed_without_its_range_or_meaning() -> None:
+    listed = {(family.name, p.name): p for family in FAMILIES.values() for p in parameters_of(family.params)}
+    assert all(p.values and p.default and p.meaning.endswith(".") for p in listed.values())
+    bodies = listed["playground", "bodies"]
+    assert (bodies.values, bodies.default, bodies.meaning) == ("1 to 400, whole", "72", "How many things move, exactly.")
+    assert (listed["playground", "machines"].values, listed["playground", "machines"].default) == ("true or false", "true")
+    assert listed["dungeon", "character"].values.startswith("Knight, Barbarian")
+    page = (Path(__file__).parents[2] / "docs" / "worlds.md").read_text()
+    assert [name for family, name in listed if f"`{name}`" not in page.partition("## Written by hand")[0]] == []

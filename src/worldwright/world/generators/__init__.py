@@ -12,9 +12,10 @@ from pydantic import ValidationError
 from worldwright.errors import WorldwrightError
 from worldwright.world.generators.courtyard import Courtyard, courtyard
 from worldwright.world.generators.dungeon import Dungeon, dungeon
+from worldwright.world.generators.parameters import Params
 from worldwright.world.generators.playground import Playground, playground
 from worldwright.world.generators.rooms import Rooms, rooms
-from worldwright.world.spec import Generator, Strict, World
+from worldwright.world.spec import Generator, World
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class Family:
 
     name: str
     description: str
-    params: type[Strict]
+    params: type[Params]
     make: Callable[[Any, int], World]
 
 

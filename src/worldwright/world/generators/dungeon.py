@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from worldwright.world.generators.draft import Draft, Triple, box, colour, cone, glow, material, r3, sphere, turn
+from worldwright.world.generators.parameters import Params
 from worldwright.world.spec import (
     Bounds,
     Camera,
@@ -28,7 +29,6 @@ from worldwright.world.spec import (
     Part,
     Sky,
     Spawn,
-    Strict,
     Sun,
     Weather,
     World,
@@ -117,10 +117,11 @@ RADII = {
 """Units around the middle of a piece that nothing else may stand in."""
 
 
-class Dungeon(Strict):
+class Dungeon(Params):
     """Parameters of ``dungeon``. Needs the pack ``dungeon``, and the pack ``adventurers`` for all characters but ``humanoid``."""
 
     character: Literal["Knight", "Barbarian", "Mage", "Rogue", "Rogue_Hooded", "humanoid"] = "Knight"
+    """Who is played: a model of the pack adventurers, or the built-in figure, which needs no such pack."""
 
 
 def dungeon(params: Dungeon, seed: int) -> World:

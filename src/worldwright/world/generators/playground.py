@@ -12,7 +12,8 @@ from pydantic import Field
 
 from worldwright.world.generators import masonry, plants, props
 from worldwright.world.generators.draft import Draft, box, colour, cylinder, material, moved, sphere, turn, wedge
-from worldwright.world.spec import Bounds, Goal, Hinge, Light, Part, Shuttle, Sky, Spawn, Strict, Sun, World
+from worldwright.world.generators.parameters import Params
+from worldwright.world.spec import Bounds, Goal, Hinge, Light, Part, Shuttle, Sky, Spawn, Sun, World
 
 PITCH = 5.4
 """Metres from the middle of one station to the next."""
@@ -22,11 +23,11 @@ LAND = 16.0
 """Metres of meadow beyond the walls."""
 
 
-class Playground(Strict):
+class Playground(Params):
     """Parameters of ``playground``."""
 
     bodies: Annotated[int, Field(ge=1, le=400)] = 72
-    """Things that move, exactly."""
+    """How many things move, exactly."""
     machines: bool = True
     """Seesaws, swinging doors, pendulums and shuttles; without them only blocks, dominoes, pins and balls."""
     launch: Annotated[float, Field(ge=0, le=6)] = 1.8

@@ -9,8 +9,8 @@ import numpy as np
 from pydantic import Field
 
 from worldwright.world.generators.draft import Array, Draft, material
+from worldwright.world.generators.parameters import Params
 from worldwright.world.generators.place import Rect, Site
-from worldwright.world.spec import Strict
 
 PLAZA_TOP, PATH_TOP, PAD_TOP = 0.05, 0.035, 0.04
 PLAZA_RADIUS = 4.7
@@ -19,13 +19,15 @@ OUTSIDE = 14.0
 WALL = 0.5
 
 
-class Courtyard(Strict):
+class Courtyard(Params):
     """Parameters of ``courtyard``."""
 
     size: Annotated[float, Field(ge=24, le=44)] = 28.0
     """Metres between the middles of opposite walls."""
     trees: Annotated[int, Field(ge=0, le=24)] = 9
+    """How many trees stand inside, at most: fewer where there is no room."""
     crates: Annotated[int, Field(ge=0, le=40)] = 12
+    """How many crates are stacked at the market, to push and climb."""
     roughness: Annotated[float, Field(ge=0, le=1)] = 0.5
     """How uneven the ground is: 0 is flat, 1 has mounds of half a metre."""
 

@@ -11,9 +11,9 @@ from pydantic import Field
 
 from worldwright.world.generators.draft import Draft
 from worldwright.world.generators.masonry import Opening
+from worldwright.world.generators.parameters import Params
 from worldwright.world.generators.place import Rect, Site
 from worldwright.world.generators.rooms.kinds import Kind
-from worldwright.world.spec import Strict
 
 LAYER = 0.1
 """Thickness of one room's shell; a wall between two rooms is twice that."""
@@ -26,12 +26,13 @@ YAW = {"n": 0.0, "s": math.pi, "e": -math.pi / 2, "w": math.pi / 2}
 """Turns furniture, whose back is at +Y, to this wall."""
 
 
-class Rooms(Strict):
+class Rooms(Params):
     """Parameters of ``rooms``."""
 
     rooms: Annotated[int, Field(ge=2, le=9)] = 5
+    """How many rooms there are."""
     furniture: Annotated[float, Field(ge=0, le=1)] = 0.75
-    """How full the rooms are."""
+    """How full the rooms are: 0 leaves lamps and pictures only."""
     lamps: Annotated[float, Field(ge=0, le=4)] = 1.0
     """Brightness of the lamps; 0 puts them out."""
 
