@@ -2,63 +2,51 @@
 
 from __future__ import annotations
 
+import base64
+import io
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull, QhullError
 
 from worldwright.assets.model import SceneGeometry
 from worldwright.controls import ACTION_NAMES, KEYS, Flag
-from worldwright.transforms import quat_rotate
+from worldwright.report.plan import floor_plan
 from worldwright.world.spec import World
 
 Array = NDArray[Any]
 
-
-def footprints(world: World, geometry: SceneGeometry, above: float) -> list[tuple[float, str, Array, tuple[int, int, int]]]:
-    """(top, name, outline [N, 2], colour) of every entity that reaches below ``above`` metres, lowest first, from over the world."""
-    found = []
-    for index, entity in enumerate(world.entities):
-        meshes = geometry.entities.get(world.entity_id(index), ())
-        if not meshes:
-            continue
-        points = quat_rotate(np.array(entity.rotation), np.concatenate([mesh.positions for mesh in meshes])) + np.array(
-            entity.position
-        )
-        if points[:, 2].min() > above:
-            continue
-        try:
-            outline = points[ConvexHull(points[:, :2]).vertices][:, :2]
-        except QhullError:
-            continue
-        mean = np.mean([mesh.surface.base_colour[:3] for mesh in meshes], axis=0)
-        r, g, b = (int(255 * min(1.0, float(c)) ** (1 / 2.2)) for c in mean)
-        found.append((float(points[:, 2].max()), entity.name, outline, (r, g, b)))
-    return sorted(found, key=lambda item: item[0])
+AROUND = 7.0
+"""Metres that a map shows beside the path."""
+CHEST = 1.2
+"""Metres over the ground at which the map's plan is cut: above tables, below lintels."""
 
 
 def _points(outline: Iterable[Sequence[float]]) -> str:
     return " ".join(f"{x:.2f},{-y:.2f}" for x, y in outline)
 
 
-def map_svg(world: World, geometry: SceneGeometry, path: Array, yaw: Array) -> str:
-    """The path [N, 3] over the outlines of what stands in the world, north (+Y) up, one metre a unit; green start, red end."""
+def shown_part(world: World, path: Array) -> tuple[Array, Array]:
+    """The corners (x, y) of what a map of this path [N, 3] shows: some metres around it, not beyond the world."""
+    low, high = path[:, :2].min(axis=0), path[:, :2].max(axis=0)
+    half = np.maximum((high - low) / 2 + AROUND, float(np.max(high - low)) / 2)
+    middle = (low + high) / 2
     lo, hi = np.array(world.bounds.min[:2]), np.array(world.bounds.max[:2])
-    head = float(path[:, 2].max()) + 1.2
-    shapes = footprints(world, geometry, head)
-    if shapes:
-        every = np.concatenate([outline for _, _, outline, _ in shapes])
-        lo, hi = np.maximum(lo, every.min(axis=0)) - 0.5, np.minimum(hi, every.max(axis=0)) + 0.5
+    return np.maximum(middle - half, np.minimum(lo, low)), np.minimum(middle + half, np.maximum(hi, high))
+
+
+def map_svg(world: World, geometry: SceneGeometry, path: Array, yaw: Array) -> str:
+    """The path [N, 3] on a floor plan cut at its highest chest, north (+Y) up, one metre a unit; green start, red end."""
+    lo, hi = shown_part(world, path)
     w, h = hi - lo
+    picture = io.BytesIO()
+    floor_plan(world, geometry, lo, hi, float(path[:, 2].max()) + CHEST).save(picture, format="PNG", optimize=True)
+    data = base64.b64encode(picture.getvalue()).decode()
+    box = f'x="{lo[0]:.2f}" y="{-hi[1]:.2f}" width="{w:.2f}" height="{h:.2f}"'
     parts = [f'<svg class="map" viewBox="{lo[0]:.2f} {-hi[1]:.2f} {w:.2f} {h:.2f}" role="img" aria-label="map">']
-    parts.append(f'<rect x="{lo[0]:.2f}" y="{-hi[1]:.2f}" width="{w:.2f}" height="{h:.2f}" fill="#20242a"/>')
-    for _, name, outline, (r, g, b) in shapes:
-        parts.append(
-            f'<polygon points="{_points(outline)}" fill="rgb({r},{g},{b})" fill-opacity=".8" stroke="#0008" stroke-width=".03"><title>{escape(name)}</title></polygon>'
-        )
+    parts.append(f'<image {box} preserveAspectRatio="none" href="data:image/png;base64,{data}"/>')
     parts.append(
         f'<polyline points="{_points(path[:, :2])}" fill="none" stroke="#fff" stroke-width=".22" stroke-linejoin="round"/>'
     )

@@ -94,7 +94,7 @@ def _shot_entry(record: Mapping[str, Any], verdict: Mapping[str, Any] | None, ru
     facts = [
         ("frames", str(frames)),
         ("size", f"{shot.info.width} x {shot.info.height} at {float(shot.info.rate):g} frames/s"),
-        ("camera", str(shot.info.camera.get("kind", shot.info.camera))),
+        ("camera", str(shot.info.camera.get("rig") or shot.info.camera.get("kind", shot.info.camera))),
         ("rendered in", f"{_duration(record['wall_s'])} ({frames / max(record['wall_s'], 1e-9):.1f} frames/s)"),
         ("verified in", _duration(verdict["wall_s"]) if verdict else "not verified"),
         ("on disk", f"{sum(f.stat().st_size for f in shot.path.rglob('*') if f.is_file()) / 1e6:.1f} MB"),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageDraw
+from PIL import Image, ImageDraw, ImageFont
 
 from worldwright.render.passes import FLOW_INVALID, decode_depth, decode_flow, decode_normal
 
@@ -92,15 +92,15 @@ def fit(picture: Picture, width: int) -> Image.Image:
     return image.resize((width, max(1, round(width * picture.shape[0] / picture.shape[1]))), Image.Resampling.LANCZOS)
 
 
-def contact_sheet(rows: list[tuple[str, list[Picture]]], width: int = 240, gap: int = 4, title: int = 16) -> Image.Image:
+def contact_sheet(rows: list[tuple[str, list[Picture]]], width: int = 240, gap: int = 4, title: int = 30) -> Image.Image:
     """Rows of pictures, each with its name above, frames from left to right."""
     tiles = [[fit(picture, width) for picture in pictures] for _, pictures in rows]
     height = tiles[0][0].height
     sheet = Image.new("RGB", (len(tiles[0]) * (width + gap) + gap, len(rows) * (height + title + gap) + gap), (24, 26, 30))
-    draw = ImageDraw.Draw(sheet)
+    draw, font = ImageDraw.Draw(sheet), ImageFont.load_default(size=title - 8)
     for y, ((name, _), images) in enumerate(zip(rows, tiles, strict=True)):
         top = gap + y * (height + title + gap)
-        draw.text((gap + 2, top + 1), name, fill=(210, 214, 220))
+        draw.text((gap + 2, top), name, fill=(210, 214, 220), font=font)
         for x, image in enumerate(images):
             sheet.paste(image, (gap + x * (width + gap), top + title))
     return sheet

@@ -12,6 +12,7 @@ import numpy as np
 from PIL import Image
 from rich.table import Table
 
+from worldwright.assets.characters import load_character
 from worldwright.assets.scene import build_scene
 from worldwright.engine.registry import make_engine
 from worldwright.errors import WorldwrightError
@@ -43,6 +44,19 @@ def summary_of_world(world: World) -> Table:
     table.add_row("spawns", ", ".join(f"{s.name} at {s.position}" for s in world.spawns))
     table.add_row("goals", ", ".join(goal.name for goal in world.goals) or "none")
     return table
+
+
+def stand_ins(world: World, packs: Mapping[str, Path]) -> list[str]:
+    """What stands in for clips that the models of characters lack, one line a character."""
+    lines = []
+    for character in world.characters:
+        sources = load_character(character, packs).clip_sources
+        told = ", ".join(
+            f"{ours} by {source.removesuffix(' (stand-in)')}" for ours, source in sources.items() if "(stand-in)" in source
+        )
+        if told:
+            lines.append(f"{character.name} lacks clips; stood in for: {told}")
+    return lines
 
 
 def picture_of_world(world: World, packs: Mapping[str, Path], out: Path, *, device: str = "auto") -> None:
