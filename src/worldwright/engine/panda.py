@@ -11,16 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 from panda3d import bullet, core
 
-from worldwright.assets.animation import Animator
 from worldwright.assets.model import SceneGeometry
 from worldwright.assets.scene import build_scene
 from worldwright.controls import Control
 from worldwright.engine.controller import advance, place_person
+from worldwright.engine.noted import NotedCharacter, NotedState
 from worldwright.engine.overlap import capsule_overlap
 from worldwright.engine.person.body import Person
 from worldwright.engine.person.flags import clip
 from worldwright.engine.physics import EVERYTHING, SOLVER_ITERATIONS, Physics
-from worldwright.engine.protocol import DEFAULT_TICK_RATE, CharacterState, Event, RayHits, State, SweepHit
+from worldwright.engine.protocol import DEFAULT_TICK_RATE, Event, RayHits, State, SweepHit
+from worldwright.engine.puppets import Puppet
 from worldwright.engine.rigs import Rigs
 from worldwright.engine.shapes import capsule_shape
 from worldwright.errors import WorldwrightError
@@ -64,7 +65,7 @@ class PandaEngine:
         self.tick_rate = tick_rate
         self._world, self._packs, self._seed = world, dict(packs), seed
         self._geometry: SceneGeometry = build_scene(world, packs, images=False)
-        self._animators = [Animator(self._geometry.characters[world.character_id(k)]) for k in range(len(world.characters))]
+        self._animators = [Puppet(self._geometry.characters[world.character_id(k)]) for k in range(len(world.characters))]
         self.reset()
 
     def reset(self) -> None:
@@ -138,18 +139,16 @@ class PandaEngine:
     def state(self) -> State:
         """The state after the last tick, at the cost of reading what is awake."""
         physics = self._running()
-        positions, rotations, linear, angular = physics.read()
-        characters = tuple(self._character(k) for k in range(len(self._people)))
-        contacts = physics.contacts((c.id, other) for c in self._people for other in sorted(c.touching))
-        events, self._events = tuple(self._events), []
-        cameras = self._rigs.cameras()
-        return State(physics.tick, positions, rotations, linear, angular, characters, contacts, events, cameras)
-
-    def _character(self, k: int) -> CharacterState:
-        c, animator = self._people[k], self._animators[k]
-        return CharacterState(
-            c.id, c.feet, c.yaw, c.pitch, c.moved, c.flags, animator.clip, animator.time, c.ground, animator.bones()
+        reading = physics.read()
+        characters = tuple(
+            [
+                NotedCharacter(c.id, c.feet, c.yaw, c.pitch, c.moved, c.flags, animator.pose(), c.ground)
+                for c, animator in zip(self._people, self._animators, strict=True)
+            ]
         )
+        codes = physics.contact_codes([(c.id, other) for c in self._people for other in c.touching])
+        events, self._events = tuple(self._events), []
+        return NotedState(physics.tick, reading, characters, codes, events, self._rigs.views())
 
     def cast_rays(self, origins: F64, directions: F64, max_distance: float, *, ignore: Sequence[int] = ()) -> RayHits:
         """First hits of rays, origins and unit directions [N, 3], against everything that collides now."""

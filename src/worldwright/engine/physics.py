@@ -24,15 +24,13 @@ from panda3d import bullet, core
 from worldwright.assets.gltf import load_gltf
 from worldwright.assets.model import Mesh, SceneGeometry
 from worldwright.assets.primitives import part_meshes
-from worldwright.engine.reading import BodyReader
+from worldwright.engine.reading import BodyReader, Reading
 from worldwright.engine.shapes import box_shape, mass_properties, solid, triangle_shape
 from worldwright.errors import WorldwrightError
 from worldwright.transforms import quat_conjugate, quat_multiply, quat_normalise, quat_rotate
 from worldwright.world.spec import Box, Entity, GltfModel, Part, World
 
-F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]
-I32 = NDArray[np.int32]
 Vec = tuple[float, float, float]
 
 SOLVER_ITERATIONS = 10
@@ -161,8 +159,7 @@ class Physics:
         self.body_ids = tuple(b.id for b in self.movers)
         self.hinged = [b for b in self.movers if b.hinge is not None]
         self._kinematic = [b for b in self.movers if b.move is not None]
-        self._reader = BodyReader(self.movers)
-        self._moves = [(i, b.move) for i, b in enumerate(self.movers) if b.move is not None]
+        self._reader = BodyReader(self.movers, self.dt)
         self._step, self._sweep = self.bullet.do_physics, self.bullet.sweep_test_closest
 
     # --- building -----------------------------------------------------------------------------------------------------------
@@ -232,18 +229,15 @@ class Physics:
 
     # --- reading ------------------------------------------------------------------------------------------------------------
 
-    def read(self) -> tuple[F32, F32, F32, F32]:
-        """Positions [B, 3], rotations [B, 4] wxyz, linear and angular velocities [B, 3] of the movers, at the entities' origins."""
-        positions, rotations, linear, angular = self._reader.read(self.tick)
-        for i, move in self._moves:
-            linear[i] = move(self.tick * self.dt)[1]
-        return positions, rotations, linear, angular
+    def read(self) -> Reading:
+        """The movers after the last tick."""
+        return self._reader.read(self.tick)
 
-    def contacts(self, others: Iterable[tuple[int, int]] = ()) -> I32:
-        """Pairs [C, 2] of entity ids that touch, smaller first, sorted, and with them the pairs ``others``. Pairs that sleep are left
-        out, as are those that Bullet keeps in mind though they are CONTACT_DISTANCE apart."""
+    def contact_codes(self, others: Iterable[tuple[int, int]] = ()) -> list[int]:
+        """Pairs of entity ids that touch, and with them the pairs ``others``, ascending. A pair is one integer, the smaller id above the
+        other's 32 bits: cheap to collect, and its order is the pairs' order. Pairs that sleep are left out, as are those that Bullet
+        keeps in mind though they are CONTACT_DISTANCE apart."""
         ids = self.ids
-        # A pair is one integer, smaller id above: cheap to collect, and its order is the pairs' order.
         pairs = {(a << 32 | b) if a < b else (b << 32 | a) for a, b in others}
         for manifold in self.bullet.get_manifolds():
             count = manifold.get_num_manifold_points()
@@ -258,7 +252,7 @@ class Physics:
             if a.is_active() or b.is_active():
                 i, j = ids[a], ids[b]
                 pairs.add((i << 32 | j) if i < j else (j << 32 | i))
-        return np.array(sorted(pairs), dtype=">i8").view(">i4").reshape(-1, 2).astype(np.int32)
+        return sorted(pairs)
 
     def hinge_angle(self, body: Body) -> tuple[float, float, float]:
         """How far a hinged body has turned from where the world put it, counter-clockwise about its axis, and its limits; radians."""
@@ -300,7 +294,7 @@ class Physics:
             self.bullet.remove(body.node)
         self.bodies.clear()
         self.ids.clear()
-        self.movers, self._kinematic, self.hinged, self._reader = [], [], [], BodyReader(())
+        self.movers, self._kinematic, self.hinged, self._reader = [], [], [], BodyReader((), self.dt)
 
 
 @dataclass(slots=True)

@@ -7,6 +7,7 @@ radius, which is more than the distance from the eye to a corner of the near pla
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +29,21 @@ RIG_TICKS = 2
 """The boom is eased every so many ticks, whoever looks and when."""
 
 
+class Views(NamedTuple):
+    """Where the cameras of the first and the third person stand, and where both look."""
+
+    first: Vec
+    third: Vec
+    yaw: float
+    pitch: float
+
+    def cameras(self) -> dict[str, F64]:
+        """Rig name to c2w [4, 4] (OpenCV)."""
+        return {"first": _look(self.first, self.yaw, self.pitch), "third": _look(self.third, self.yaw, self.pitch)}
+
+
 class Rigs:
-    """First and third person for one character. ``advance`` every tick; ``cameras`` when somebody looks."""
+    """First and third person for one character. ``advance`` every tick; ``views`` when somebody looks."""
 
     def __init__(self, camera: Camera, character: Person, physics: Physics) -> None:
         self.camera, self.character, self.physics = camera, character, physics
@@ -44,8 +58,8 @@ class Rigs:
             self.pivot, free = self._room()
             self.length = min(free, free + (self.length - free) * self._keep)
 
-    def cameras(self) -> dict[str, F64]:
-        """Rig name to c2w [4, 4] (OpenCV), for the last tick."""
+    def views(self) -> Views:
+        """Where they stand and look after the last tick."""
         c = self.character
         pivot, n = self.pivot, self.length
         if self.physics.tick % RIG_TICKS:
@@ -53,7 +67,7 @@ class Rigs:
             n = min(n, free)
         bx, by, bz = self._back()
         third = (pivot[0] + n * bx, pivot[1] + n * by, pivot[2] + n * bz)
-        return {"first": _look(c.eye(self.camera.eye), c.yaw, c.pitch), "third": _look(third, c.yaw, c.pitch)}
+        return Views(c.eye(self.camera.eye), third, c.yaw, c.pitch)
 
     def _back(self) -> Vec:
         yaw, pitch = self.character.yaw, self.character.pitch
