@@ -34,12 +34,13 @@ def fit_turn(measured: np.ndarray, reference: np.ndarray) -> tuple[float, float]
     turn = np.zeros(3)
     sigma = 0.0
     spread = np.zeros(3)
+    flat, target = rows.reshape(-1, 3), delta.ravel()
     for _ in range(3):
-        normal_matrix = np.einsum("n,nki,nkj->ij", weight, rows, rows)
-        values, vectors = np.linalg.eigh(normal_matrix)
+        weighted = flat.T * np.repeat(weight, 3)
+        values, vectors = np.linalg.eigh(weighted @ flat)
         known = values > 0.05 * weight.sum()
         inverse = np.where(known, 1.0 / np.where(known, values, 1.0), 0.0)
-        turn = vectors @ (inverse * (vectors.T @ np.einsum("n,nki,nk->i", weight, rows, delta)))
+        turn = vectors @ (inverse * (vectors.T @ (weighted @ target)))
         residual = np.linalg.norm(delta - rows @ turn, axis=-1)
         sigma = 1.4826 * float(np.median(residual)) + 1e-6
         weight = np.minimum(1.0, 1.5 * sigma / np.maximum(residual, 1e-12))
