@@ -145,15 +145,20 @@ def world_show(
 ) -> None:
     """Say what is in a world, and render a picture of it."""
     from worldwright.outputs import check_new_file
-    from worldwright.report.world import picture_of_world, summary_of_world
+    from worldwright.report.world import picture_of_world, stand_ins, summary_of_world
     from worldwright.world.files import load_world, resolve_packs
 
     world = load_world(path)
     if out is not None:
         check_new_file(out, "picture (PNG)", b"\x89PNG\r\n\x1a\n")
     console.print(summary_of_world(world))
+    if out is None and not pack:
+        return
+    packs = resolve_packs(world, path, _packs(pack))
+    for line in stand_ins(world, packs):
+        console.print(line, highlight=False, markup=False)
     if out is not None:
-        picture_of_world(world, resolve_packs(world, path, _packs(pack)), out, device=device)
+        picture_of_world(world, packs, out, device=device)
         console.print(f"{out}: a picture of it", highlight=False)
 
 

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from worldwright.assets.animation import Animator, bake_clip, bind_bones, skin
-from worldwright.assets.character_clips import choose_clips, plain_name
-from worldwright.assets.characters import GLTF_FORWARD, facing, load_character, stance_speed
+from worldwright.assets.animation import Animator, bake_clip, bind_bones, skeleton_of, skin
+from worldwright.assets.character_clips import choose_clips, choose_low_pose, plain_name
+from worldwright.assets.characters import GLTF_FORWARD, facing, load_character
+from worldwright.assets.feet import sole_paths, stance_speed
 from worldwright.assets.model import CLIP_NAMES, CLIP_RATE, Model
 from worldwright.errors import WorldwrightError
 from worldwright.world.spec import Character, GltfCharacter
@@ -49,6 +50,39 @@ def test_an_adventurer_stands_on_the_ground_looks_ahead_and_has_all_clips(name: 
     for clip_name, clip in model.clips.items():
         assert clip.loop == (clip_name != "jump")
         Animator(model).update(0.1, clip_name)
+
+
+@pytest.mark.parametrize("name", PEOPLE)
+def test_an_adventurer_that_crouches_stands_upright_in_the_ceiling(name: str, packs: dict[str, Path]) -> None:
+    model = adventurer(packs, name, height=1.7)
+    assert model.skeleton is not None
+    body = [m for m in model.meshes if m.name.startswith(name.split("_", maxsplit=1)[0])]
+
+    def heights(clip: str) -> list[float]:
+        bones = bake_clip(skeleton_of(model), model.clips[clip])[::8]
+        return [max(float(skin(m, model, b)[0][:, 2].max()) for m in body) for b in bones]
+
+    assert max(heights("crouch")) < 0.89 * min(heights("idle"))
+    assert max(heights("crouch_walk")) < 0.93 * min(heights("walk"))
+    for clip, of in (("crouch", "idle"), ("crouch_walk", "walk")):
+        soles, before = (sole_paths(model, bake_clip(skeleton_of(model), model.clips[c]).astype(float)) for c in (clip, of))
+        assert abs(soles[..., 2].min() - before[..., 2].min()) < 0.005  # neither in the ground nor above it
+    assert 0.2 < model.clips["crouch_walk"].speed < 0.8
+    assert model.clip_sources["crouch"] == "the lowest pose of Jump_Land (stand-in)"
+    assert model.clip_sources["crouch_walk"] == "Walking_A lowered as Jump_Land (stand-in)"
+
+
+def test_a_low_pose_is_taken_from_what_is_nearest_to_a_crouch() -> None:
+    def low(*names: str) -> str | None:
+        found = choose_low_pose(names, choose_clips(names, {}, "x"))
+        return None if found is None else found.name
+
+    assert low("Idle", "Crouch_Idle", "Crouch_Walk", "Jump_Land") is None  # nothing is missing
+    assert low("Idle", "Crouch_Idle", "Jump_Land") == "Crouch_Idle"
+    assert low("Idle", "Crouched Walking", "Jump_Land") == "Crouched Walking"
+    assert low("Idle", "Jump_Start", "Jump_Idle", "Jump_Land") == "Jump_Land"
+    assert low("Idle", "Jump_Idle", "Lie_Down", "Sit_Floor_Idle") is None
+    assert low("Idle", "Landing_Roll", "Jumping") == "Jumping"
 
 
 def test_hidden_nodes_are_gone_and_misspelt_ones_are_said(packs: dict[str, Path]) -> None:

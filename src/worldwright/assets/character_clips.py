@@ -46,6 +46,12 @@ _RULES = {
     "crouch_walk": _Rule((r"crouch.*(walk|fwd|forward|move|run)|walk.*crouch", r"sneak"), rf"{_SPECIAL}|idle|{_BACK}|{_SIDE}"),
 }  # fmt: skip
 
+LOW = "low"
+"""Among the choices: the clip from which a pose near the ground is taken, for a model that lacks a crouch."""
+_LANDING = _Rule(
+    (r"jump.*land|^land(ing)?", r"jump.*(start|up|begin)", r"^jump(ing)?(_full.*)?$"), rf"{_SPECIAL}|run|roll|idle|loop"
+)
+
 _STAND_INS = {
     "idle": ("crouch", "walk"),
     "walk": ("run", "crouch_walk", "strafe_left"),
@@ -108,6 +114,19 @@ def choose_clips(names: Sequence[str], given: Mapping[str, str], where: str) -> 
             )
     found = {ours: given.get(ours) or _by_name(names, _RULES[ours]) for ours in CLIP_NAMES}
     return {ours: _choice(ours, found) for ours in CLIP_NAMES}
+
+
+def choose_low_pose(names: Sequence[str], chosen: Mapping[str, Choice]) -> Choice | None:
+    """Where a crouched pose can be found when the model has no clip of the crouch, or of the walk in it: its own clip of the other of
+    the two, else a landing or the push-off of a jump. None when neither is needed, or nothing fits."""
+    still, walk = chosen["crouch"], chosen["crouch_walk"]
+    if not (still.stand_in or walk.stand_in):
+        return None
+    for own in (still, walk):
+        if not own.stand_in:
+            return own
+    landing = _by_name(names, _LANDING)
+    return Choice(landing, LOW, stand_in=True) if landing is not None else None
 
 
 def _by_name(names: Sequence[str], rule: _Rule) -> str | None:

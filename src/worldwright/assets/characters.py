@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldwright.assets.animation import bind_bones, pose_to_bones, skeleton_of, skin
-from worldwright.assets.character_clips import LOOPS, Choice, choose_clips
+from worldwright.assets.character_clips import LOOPS, LOW, Choice, choose_clips, choose_low_pose
+from worldwright.assets.crouching import crouched
+from worldwright.assets.feet import pairs_of, sole_paths, stance_speed
 from worldwright.assets.gltf import load_gltf
 from worldwright.assets.humanoid import humanoid
-from worldwright.assets.model import CLIP_RATE, Clip, Mesh, Model, Skeleton
+from worldwright.assets.model import CLIP_NAMES, CLIP_RATE, Clip, Mesh, Model, Skeleton
 from worldwright.errors import WorldwrightError
 from worldwright.transforms import quat_multiply, quat_rotate, quat_yaw
 from worldwright.world.spec import Character, GltfCharacter, Humanoid
@@ -26,7 +28,6 @@ GLTF_FORWARD = -np.pi / 2
 """Yaw of glTF's +Z, the way models look, in our axes."""
 HELD = re.compile(r"hand|wrist|finger|thumb|weapon|slot|prop|item|holder", re.IGNORECASE)
 """Joints whose load (a sword, a staff) does not count in the character's height."""
-NO_FOOT = re.compile(r"ik|control|ctrl|roll|pole|target|helper|twist|end$|nub", re.IGNORECASE)
 SEAM_SECONDS = 0.2
 """A clip that must loop and does not close is led back to its start in this time."""
 
@@ -51,6 +52,9 @@ def _gltf_character(look: GltfCharacter, root: Path, where: str) -> Model:
 
     def wanted(names: tuple[str, ...]) -> Collection[str]:
         chosen.update(choose_clips(names, look.clips, f"{where}: {look.path}"))
+        low = choose_low_pose(names, chosen)
+        if low is not None:
+            chosen[LOW] = low
         return {choice.name for choice in chosen.values() if choice.name is not None}
 
     model = load_gltf(root / look.path, root, clips=wanted, moving_nodes=True)
@@ -58,8 +62,11 @@ def _gltf_character(look: GltfCharacter, root: Path, where: str) -> Model:
         raise WorldwrightError("has neither a skin nor animated nodes", where=f"{where}: {look.path}", fix="give a rigged model")
     model = replace(model, meshes=_shown(model.meshes, look.hide, f"{where}: {look.path}"))
     clips = {ours: _fitted(skeleton_of(model), ours, choice, model.clips) for ours, choice in chosen.items()}
-    model = replace(model, clips=clips, clip_sources={ours: choice.source() for ours, choice in chosen.items()})
+    model = replace(model, clips=clips, clip_sources={ours: chosen[ours].source() for ours in CLIP_NAMES})
     model = _moved(model, *_placement(model, look.height, f"{where}: {look.path}"))
+    if LOW in chosen:
+        model = crouched(model, model.clips[LOW], chosen)
+        model = replace(model, clips={name: clip for name, clip in model.clips.items() if name != LOW})
     return replace(model, clips={name: _in_place(model, clip) for name, clip in model.clips.items()})
 
 
@@ -147,44 +154,7 @@ def _in_place(model: Model, clip: Clip) -> Clip:
         for joint in np.flatnonzero(skeleton.parents < 0):
             translations[:, joint, :2] -= drift * (np.arange(count) / count)[:, None]
         return replace(clip, translations=translations, speed=float(np.linalg.norm(drift) / clip.duration))
-    return replace(clip, speed=stance_speed(_sole_paths(model, bones)))
-
-
-def _sole_paths(model: Model, bones: F64) -> F64:
-    """Where the lowest points of the two feet go [F, K, 3]: of the vertices that follow a foot's joint most, those at its sole."""
-    bind = bind_bones(model)
-    skeleton = skeleton_of(model)
-    paths = []
-    for joint in _feet(skeleton, bind):
-        points = [
-            mesh.positions[_strongest(mesh.joints, mesh.weights) == joint] for mesh in model.meshes if mesh.joints is not None
-        ]
-        mine = np.concatenate(points) if points else np.zeros((0, 3))
-        low = mine[mine[:, 2] <= mine[:, 2].min() + 0.02].mean(axis=0) if len(mine) else bind[joint, :3]
-        local = np.append(low, 1.0) @ skeleton.inverse_bind[joint].T.astype(np.float64)
-        paths.append(quat_rotate(bones[:, joint, 3:7], local[:3] * bones[:, joint, 7:8]) + bones[:, joint, :3])
-    return np.stack(paths, axis=1)
-
-
-def _strongest(joints: NDArray[np.uint16], weights: NDArray[np.float32] | None) -> NDArray[np.uint16]:
-    """The joint that moves each vertex most [N]."""
-    rows = np.arange(len(joints))
-    return joints[rows, np.argmax(weights, axis=1)] if weights is not None else joints[:, 0]
-
-
-def stance_speed(feet: F64) -> float:
-    """Ground speed in m/s that feet [F, K, >=3] of a cycle show: the median horizontal speed of a foot while it is down and moves
-    against the body's way, 0 when none travels."""
-    step = np.roll(feet, -1, axis=0)[:, :, :3] - np.roll(feet, 1, axis=0)[:, :, :3]
-    velocity = step * (CLIP_RATE / 2)
-    low, high = feet[:, :, 2].min(axis=0), feet[:, :, 2].max(axis=0)
-    down = feet[:, :, 2] <= low + 0.2 * (high - low) + 1e-4
-    mean = velocity[down][:, :2].mean(axis=0) if down.any() else np.zeros(2)
-    size = float(np.linalg.norm(mean))
-    if size < 0.05:
-        return 0.0
-    along = velocity[down][:, :2] @ (mean / size)
-    return float(np.median(along[along > 0]))
+    return replace(clip, speed=stance_speed(sole_paths(model, bones)))
 
 
 # --- placement --------------------------------------------------------------------------------------------------------------
@@ -218,7 +188,7 @@ def _rides_on(model: Model, mesh: Mesh) -> str | None:
 def facing(names: Sequence[str], bones: NDArray[np.floating]) -> float:
     """Yaw in radians of where a rig looks: square to the line from its right to its left joints (0 is +X), glTF's forward when no
     joints come in pairs. A rig that is nearly along an axis is taken to be along it."""
-    pairs = _pairs(names)
+    pairs = pairs_of(names)
     if not pairs:
         return GLTF_FORWARD
     left = np.mean([bones[a, :2] - bones[b, :2] for a, b in pairs], axis=0)
@@ -227,44 +197,6 @@ def facing(names: Sequence[str], bones: NDArray[np.floating]) -> float:
     yaw = float(np.arctan2(-left[0], left[1]))
     square = round(yaw / (np.pi / 2)) * (np.pi / 2)
     return float(square if abs(yaw - square) < np.radians(15) else yaw)
-
-
-_LEFT: tuple[tuple[re.Pattern[str], dict[str, str]], ...] = (
-    (re.compile(r"(?<![A-Za-z])[lL](?![A-Za-z])"), {"l": "r", "L": "R"}),
-    (re.compile(r"left|Left|LEFT"), {"left": "right", "Left": "Right", "LEFT": "RIGHT"}),
-    (re.compile(r"(?<=[a-z])L(?=$|[^a-z])"), {"L": "R"}),
-)
-
-
-def _pairs(names: Sequence[str]) -> list[tuple[int, int]]:
-    """Indices of joints whose names differ by left and right alone."""
-    index = {name: k for k, name in enumerate(names)}
-    pairs = []
-    for name, k in index.items():
-        for pattern, other in _LEFT:
-            found = pattern.search(name)
-            mate = name[: found.start()] + other[found.group()] + name[found.end() :] if found else None
-            if mate in index:
-                pairs.append((k, index[mate]))
-                break
-    return pairs
-
-
-def _feet(skeleton: Skeleton, bones: NDArray[np.floating]) -> list[int]:
-    """The two joints that touch the ground: named toes or balls, else feet or ankles, else the lowest pair."""
-    pairs = _pairs(skeleton.names)
-    named = [pair for pair in pairs if not NO_FOOT.search(skeleton.names[pair[0]])]
-    for pattern in (r"toe|ball", r"foot|ankle", r"leg|shin|calf"):
-        fits = [pair for pair in named if re.search(pattern, skeleton.names[pair[0]], re.IGNORECASE)]
-        if fits:
-            return _lowest(fits, bones)
-    if named:
-        return _lowest(named, bones)
-    return [int(np.argmin(bones[:, 2]))]
-
-
-def _lowest(pairs: Sequence[tuple[int, int]], bones: NDArray[np.floating]) -> list[int]:
-    return list(pairs[int(np.argmin([bones[left, 2] for left, _ in pairs]))])
 
 
 def _moved(model: Model, yaw: float, scale: float, up: float) -> Model:
