@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -72,6 +73,21 @@ def test_a_mistake_gives_a_traceback(args: tuple[str, ...], names: tuple[str, ..
 def test_help_takes_long_or_loads_an_engine() -> None:
     code = "import sys, worldwright.cli; sys.exit(bool({'panda3d', 'moderngl', 'zarr', 'av'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("args", [("--help",), ("world", "families")])
+def test_a_reader_that_has_gone_is_told_as_a_check_that_does_not_hold(args: tuple[str, ...]) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run([sys.executable, "-m", "worldwright", *args], stdout=write, stderr=subprocess.PIPE, check=False)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_a_narrow_terminal_hides_the_names_of_options(cli: Cli) -> None:
+    done = cli("render", "--help", env=os.environ | {"COLUMNS": "40"})
+    assert done.returncode == 0
+    assert all(name in done.stdout for name in ("--camera", "--motion-blur", "--partial", "--renderer"))
 
 
 def test_an_option_out_of_range_is_no_usage_error(cli: Cli) -> None:

@@ -6,11 +6,12 @@ import contextlib
 import errno
 import json
 import os
+import shutil
 import signal
 import sys
 import time
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, Literal, NoReturn
 
 import typer
 import yaml
@@ -19,13 +20,18 @@ from rich.console import Console
 from worldwright import __version__
 from worldwright.errors import WorldwrightError
 
+PANEL_COLUMNS = 64
+"""In a narrower terminal the panels of the help have no room for the names of options, so it is plain text there."""
+_MARKUP: Literal["rich"] | None = "rich" if shutil.get_terminal_size().columns >= PANEL_COLUMNS else None
+
 app = typer.Typer(
     no_args_is_help=True,
+    rich_markup_mode=_MARKUP,
     add_completion=False,
     pretty_exceptions_enable=False,
     help="Worlds that a machine can learn: record, render again, verify, pack.",
 )
-world_app = typer.Typer(no_args_is_help=True, help="Make, check and look at worlds.")
+world_app = typer.Typer(no_args_is_help=True, rich_markup_mode=_MARKUP, help="Make, check and look at worlds.")
 app.add_typer(world_app, name="world")
 
 console = Console()
@@ -445,9 +451,15 @@ def _fail(line: str, status: int) -> NoReturn:
     sys.exit(status)
 
 
+def _reader_gone(self: Console) -> None:
+    raise BrokenPipeError
+
+
 def main() -> NoReturn:
     """Run the command. Every user error is one line and exit status 2; a check that does not hold is 1; Ctrl-C is 130."""
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    # Rich ends the program with 1 when the reader of its output has gone: to a script that would mean that a check does not hold.
+    Console.on_broken_pipe = _reader_gone  # type: ignore[method-assign]
     try:
         status = app(standalone_mode=False)
     except WorldwrightError as error:
