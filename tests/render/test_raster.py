@@ -22,6 +22,7 @@ from worldwright.render.passes import ALL_PASSES, PASSES, decode, linear_to_srgb
 from worldwright.render.protocol import Moment, View
 from worldwright.render.raster import RasterRenderer, describe_device, fieldcache
 from worldwright.render.raster.fieldcache import CACHE_VARIABLE
+from worldwright.render.raster.textures import paint_surfaces
 from worldwright.take.model import CharacterInstant, Instant
 from worldwright.transforms import (
     camera_look,
@@ -306,6 +307,17 @@ def test_a_texture_is_upright_and_its_factor_multiplies(renderer: RasterRenderer
     above, below = out["albedo"][H // 4, W // 2], out["albedo"][3 * H // 4, W // 2]
     assert abs(int(above[0]) - round(float(linear_to_srgb(np.array(0.5))) * 255)) <= 2 and above[1] < 8
     assert below[1] > 250 and below[0] < 8
+
+
+def test_every_part_of_a_pack_keeps_a_copy_of_its_image() -> None:
+    """Parts of a pack share an image, each with a material of its own; a hundred copies of a page were two gigabytes."""
+    image = Image(np.full((4, 4, 4), 200, np.uint8), srgb=True)
+    parts = [Surface(f"part {k}", base_colour_image=image, emissive=(0.1 * k, 0, 0)) for k in range(5)]
+    rough = Surface("rough", base_colour_image=image, roughness=0.25)
+    paint = paint_surfaces([*parts, rough])
+    assert paint.pages[4].shape == (4, 4, 4, 4)  # two layers for the parts, two for the rough one
+    assert len({paint.row(part).params for part in parts}) == 1 and len({paint.row(part).emissive for part in parts}) == 5
+    assert paint.row(rough).params & 0xFFFF == 2
 
 
 def test_holes_show_what_is_behind(renderer: RasterRenderer) -> None:

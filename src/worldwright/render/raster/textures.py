@@ -49,9 +49,11 @@ class Paint:
 
 
 def paint_surfaces(surfaces: Sequence[Surface]) -> Paint:
-    """Pages and rows for every surface (told apart by identity; the same object twice is one)."""
+    """Pages and rows for every surface (told apart by identity; the same object twice is one). Surfaces that look the same share their
+    layers: the parts of a pack all have a material of their own, with the same image."""
     rows: dict[int, SurfaceRow] = {}
     layers: dict[int, list[Array]] = {}
+    known: dict[tuple[object, ...], int] = {}
     for surface in surfaces:
         if id(surface) in rows:
             continue
@@ -62,8 +64,18 @@ def paint_surfaces(surfaces: Sequence[Surface]) -> Paint:
             continue
         side = min(1 << int(np.ceil(np.log2(max(sides)))), MOST_PAGE)
         stack = layers.setdefault(side, [])
-        rows[id(surface)] = _flat_row(surface, side, len(stack))
-        stack += _pages(surface, side)
+        look = (
+            side,
+            *(id(image) for image in images),
+            surface.base_colour,
+            surface.metallic,
+            surface.roughness,
+            surface.alpha_cutoff,
+        )
+        if look not in known:
+            known[look] = len(stack)
+            stack += _pages(surface, side)
+        rows[id(surface)] = _flat_row(surface, side, known[look])
     return Paint({side: np.stack(stack) for side, stack in sorted(layers.items())}, rows, tuple(surfaces))
 
 
