@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -233,4 +234,49 @@ def test_damaged_pixels_are_named_when_they_are_read(copy: Path) -> None:
 def test_a_dataset_without_its_manifest_is_refused(copy: Path) -> None:
     (copy / "_DONE").unlink()
     with pytest.raises(WorldwrightError, match="was never finished"):
+        worldwright.dataset.open(copy)
+
+
+def test_a_shard_that_is_missing_reads_as_zeros(copy: Path) -> None:
+    gone = copy / "passes/episode-000001/passes.zarr/roughness/c/0/0/0"
+    gone.unlink()
+    (copy / "_DONE").unlink()
+    write_manifest(copy, "dataset")
+    assert failures(copy)["pictures"].endswith("roughness/c/0/0/0: is missing; pack again")
+    dataset = worldwright.dataset.open(copy, length=4, passes=("roughness",))
+    dataset.clip(0, 0)
+    with pytest.raises(WorldwrightError, match="is missing"):
+        dataset.clip(1, 0)
+
+
+def test_a_column_of_another_type_ends_the_checks_with_a_traceback(copy: Path) -> None:
+    table = pq.read_table(copy / DATA)
+    at = table.column_names.index("camera.near_far")
+    pq.write_table(table.set_column(at, "camera.near_far", pa.array(["x"] * len(table))), copy / DATA)
+    assert {"manifest", "rows", "stats"} <= set(failures(copy))
+    (copy / DATA).write_bytes(b"")
+    assert {"manifest", "rows", "stats"} <= set(failures(copy))
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "{}", '{"a": 1}'])
+def test_names_of_entities_that_are_lost_are_not_noticed(copy: Path, text: str) -> None:
+    (copy / "meta/worlds.json").write_text(text)
+    assert "meta/worlds.json" in failures(copy)["index"]
+
+
+def test_a_pass_that_was_swapped_for_another_is_sold_as_verified(copy: Path) -> None:
+    passes = copy / "passes/episode-000000/passes.zarr"
+    shutil.copy(passes / "roughness/c/0/0/0", passes / "metallic/c/0/0/0")
+    (copy / "_DONE").unlink()
+    write_manifest(copy, "dataset")
+    assert "episode 0: its passes are not those of its shot" in failures(copy)["rows"]
+
+
+def test_a_pipe_in_a_dataset_is_waited_for(copy: Path) -> None:
+    (copy / "meta/worlds.json").unlink()
+    os.mkfifo(copy / "meta/worlds.json")
+    assert failures(copy) == {"manifest": f"{copy}/meta/worlds.json: is neither a file nor a folder; remove it"}
+    (copy / "meta/info.json").unlink()
+    os.mkfifo(copy / "meta/info.json")
+    with pytest.raises(WorldwrightError, match=r"info\.json: no such file"):
         worldwright.dataset.open(copy)

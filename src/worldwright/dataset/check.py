@@ -15,15 +15,15 @@ import av
 import numpy as np
 
 from worldwright.dataset.codecs import CODECS, LIMITS, decode_planes, measure
-from worldwright.dataset.episode import rows_hash
+from worldwright.dataset.episode import rows_hash, store_hashes
 from worldwright.dataset.features import COLUMNS, RGB_KEY
 from worldwright.dataset.index import Episode, Index, episode_rows, load_index, read_json
-from worldwright.dataset.layout import STATS_PATH
+from worldwright.dataset.layout import STATS_PATH, WORLDS_PATH
 from worldwright.dataset.reader import Dataset
 from worldwright.dataset.stats import number_stats, same
 from worldwright.dataset.tables import read_column
 from worldwright.errors import WorldwrightError
-from worldwright.outputs import check_manifest
+from worldwright.outputs import check_manifest, list_files, read_manifest
 from worldwright.render.passes import PASSES
 from worldwright.render.video import VideoReader
 from worldwright.verify.verdict import Check
@@ -36,6 +36,10 @@ def check_dataset(path: Path, *, progress: Progress | None = None) -> list[Check
 
     Every frame of every video is decoded and every frame of every array is read.
     """
+    try:
+        list_files(path)
+    except WorldwrightError as error:  # a link or a pipe: nothing else is read, for that could lead outside or wait for ever
+        return [Check("manifest", False, 0.0, error.line())]
     checks = [_run("manifest", lambda: _manifest(path))]
     index: list[Index] = []
     checks.append(_run("index", lambda: _index(path, index)))
@@ -88,11 +92,17 @@ def _manifest(path: Path) -> Outcome:
 def _index(path: Path, out: list[Index]) -> Outcome:
     index = load_index(path)
     out.append(index)
+    worlds = read_json(path / WORLDS_PATH)
+    for episode in index.episodes:
+        named = worlds.get(episode.world_hash) if isinstance(worlds, dict) else None
+        if not isinstance(named, dict) or not isinstance(named.get("entities"), dict):
+            raise _Wrong(f"{WORLDS_PATH}: does not name the entities of episode {episode.index}", value=episode.world_hash)
     return "episodes follow one another, and every figure fits", {"episodes": len(index.episodes), "rows": index.info.total_frames}
 
 
 def _rows(index: Index, step: Callable[[], None]) -> Outcome:
     """Timestamps, indices and tasks as they must be, and the rows those that the shots had."""
+    stores = store_hashes(read_manifest(index.root, "dataset")["files"])
     for episode in index.episodes:
         rows = episode_rows(index.root, episode)
         count = np.arange(episode.length)
@@ -117,6 +127,8 @@ def _rows(index: Index, step: Callable[[], None]) -> Outcome:
             raise _Wrong(
                 f"episode {episode.index}: its rows are not those of its shot", value=rows_hash(rows), limit=episode.rows_hash
             )
+        if index.own.tier != "compact" and (found := stores.get(episode.master, "")) != episode.store_hash:
+            raise _Wrong(f"episode {episode.index}: its passes are not those of its shot", value=found, limit=episode.store_hash)
         step()
     return "all rows are there, in order, and those of their shots", {"rows": index.info.total_frames}
 

@@ -26,7 +26,8 @@ from worldwright.dataset.stats import COLOUR_LEVELS, PictureStats, Stats, flatte
 from worldwright.dataset.tables import TableFiles, data_table, one_row
 from worldwright.dataset.videos import Placed, VideoFiles
 from worldwright.errors import WorldwrightError
-from worldwright.outputs import check_manifest, manifest_hash
+from worldwright.ids import content_id
+from worldwright.outputs import check_manifest, manifest_hash, read_manifest
 from worldwright.render.info import RGB_FILE
 from worldwright.render.passes import DEPTH_FAR, DEPTH_NEAR
 from worldwright.render.planes import STORE, open_store
@@ -50,6 +51,16 @@ def rows_hash(columns: Mapping[str, Array]) -> str:
         digest.update(column.name.encode())
         digest.update(np.ascontiguousarray(columns[column.name], dtype=column.dtype).tobytes())
     return digest.hexdigest()
+
+
+def store_hashes(files: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """One hash for each Zarr group among the files of a manifest, by the folder that it lies in (``""`` for a shot's own)."""
+    groups: dict[str, dict[str, Any]] = {}
+    for name, mark in files.items():
+        folder, group, inside = f"/{name}".partition(f"/{STORE}/")
+        if group:
+            groups.setdefault(folder.removeprefix("/"), {})[inside] = mark.get("hash")
+    return {folder: content_id(group) for folder, group in groups.items()}
 
 
 def own_columns(frames: FrameRows) -> dict[str, Array]:
@@ -276,6 +287,7 @@ class EpisodeWriter:
             "verified": source.verified,
             "checks": json.dumps(_check_lines(verdict), sort_keys=True),
             "rows_hash": rows_hash(own),
+            "store_hash": store_hashes(read_manifest(source.path, "shot")["files"]).get("", ""),
             "codecs": json.dumps({name: e.codec.name for name, e in encoded.items()}, sort_keys=True),
             "errors": json.dumps({name: [_finite(e.worst), e.worst_frame] for name, e in encoded.items()}, sort_keys=True),
         }

@@ -88,6 +88,7 @@ class Episode:
     depth: VideoPlace | None
     codecs: dict[str, str]
     rows_hash: str
+    store_hash: str
     world_hash: str
 
     def compact_file(self, name: str) -> str:
@@ -120,6 +121,8 @@ class Index:
 def read_json(path: Path) -> Any:
     """A JSON document of bounded size."""
     try:
+        if not path.is_file():  # reading a pipe would wait for ever
+            raise WorldwrightError("no such file", where=str(path), fix="pack again")
         if path.stat().st_size > MAX_JSON_BYTES:
             raise WorldwrightError(f"larger than {MAX_JSON_BYTES} bytes", where=str(path))
         return json.loads(path.read_bytes())
@@ -216,7 +219,7 @@ def _pick(path: Path, wanted: list[str]) -> pa.Table:
 
 def _episodes(root: Path, info: LeRobotInfo, own: OwnInfo) -> tuple[Episode, ...]:
     columns = _columns(root, info)
-    facts = _pick(root / PROVENANCE_PATH, ["episode_index", "codecs", "rows_hash", "world_hash"])
+    facts = _pick(root / PROVENANCE_PATH, ["episode_index", "codecs", "rows_hash", "store_hash", "world_hash"])
     if facts.column("episode_index").to_pylist() != list(range(info.total_episodes)):
         raise WorldwrightError("episodes are not those of meta/episodes", where=str(root / PROVENANCE_PATH), fix="pack again")
     episodes: list[Episode] = []
@@ -245,6 +248,7 @@ def _episodes(root: Path, info: LeRobotInfo, own: OwnInfo) -> tuple[Episode, ...
                 depth,
                 codecs,
                 str(facts.column("rows_hash")[i].as_py()),
+                str(facts.column("store_hash")[i].as_py()),
                 str(facts.column("world_hash")[i].as_py()),
             )
         )

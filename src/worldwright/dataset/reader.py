@@ -20,8 +20,8 @@ from worldwright.dataset.actions import join_actions, join_effects
 from worldwright.dataset.codecs import CODECS, decode_planes
 from worldwright.dataset.index import Episode, Index, episode_rows, load_index
 from worldwright.errors import WorldwrightError
-from worldwright.render.passes import PASSES, decode
-from worldwright.render.planes import STORE, open_store
+from worldwright.render.passes import PASSES, PassInfo, decode
+from worldwright.render.planes import STORE, open_store, shard_path
 from worldwright.render.video import VideoReader
 
 Array = NDArray[Any]
@@ -165,7 +165,7 @@ class Dataset:
     def _from_zarr(self, episode: Episode, name: str, frames: range) -> Array:
         own, folder = self.index.own, self.index.root / episode.master
         infos = [PASSES[every] for every in self.index.passes if every != "rgb"]
-        arrays = self._zarr.get(episode.index, lambda: open_store(folder, infos, episode.length, own.height, own.width))
+        arrays = self._zarr.get(episode.index, lambda: _whole_store(folder, infos, episode.length, own.height, own.width))
         path, array = folder / STORE, arrays[name]
         try:
             return np.ascontiguousarray(array[frames.start : frames.stop : frames.step])
@@ -199,6 +199,17 @@ class Dataset:
         self._streams.put(path, (position, iterator))
         assert out is not None  # a clip has at least one frame
         return out
+
+
+def _whole_store(folder: Path, infos: Sequence[PassInfo], frames: int, height: int, width: int) -> dict[str, Any]:
+    """The arrays of an episode. To zarr a shard that is not there is one full of zeros: here it is an error."""
+    arrays = open_store(folder, list(infos), frames, height, width)
+    for info in infos:
+        size = (arrays[info.name].shards or arrays[info.name].chunks)[0]
+        for k in range(-(-frames // size)):
+            if not (path := shard_path(folder, info, k)).is_file():
+                raise WorldwrightError("is missing", where=str(path), fix="pack again")
+    return arrays
 
 
 def open(

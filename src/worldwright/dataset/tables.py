@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from worldwright.dataset.features import COLUMNS, Column, data_schema
 from worldwright.dataset.layout import DATA_MB, DATA_PATH, EPISODES_PATH, PROVENANCE_PATH, TASKS_PATH, next_file
+from worldwright.errors import WorldwrightError
 
 Array = NDArray[Any]
 
@@ -135,8 +136,17 @@ def write_tasks(root: Path, tasks: Sequence[str]) -> None:
 
 
 def read_column(root: Path, name: str) -> Array:
-    """One column of all data files, in order."""
-    parts = [
-        column_values(pq.read_table(path, columns=[name]), name) for path in sorted((root / "data").glob("chunk-*/file-*.parquet"))
-    ]
+    """One column of all data files, in order. Raises WorldwrightError for a file that is none, lacks it, or has another type there."""
+    kind = next(column.arrow() for column in COLUMNS if column.name == name)
+    parts = []
+    for path in sorted((root / "data").glob("chunk-*/file-*.parquet")):
+        try:
+            table = pq.read_table(path, columns=[name])
+        except (pa.ArrowException, OSError) as error:
+            raise WorldwrightError(f"not a readable table ({error})", where=str(path), fix="pack again") from error
+        if table.column_names != [name] or table.schema.field(name).type != kind or table.column(name).null_count:
+            raise WorldwrightError("is missing, empty or of another type", where=f"{path}: {name}", fix="pack again")
+        parts.append(column_values(table, name))
+    if not parts:
+        raise WorldwrightError("holds no table", where=str(root / "data"), fix="pack again")
     return np.concatenate(parts)
