@@ -166,3 +166,10 @@ def test_a_full_disk_is_told_without_a_name_or_with_that_of_the_source(write: Ca
         write(tmp_path / "target")
     assert told.value.errno == errno.EFBIG and told.value.filename == str(tmp_path / "target")
     assert [path.name for path in tmp_path.iterdir()] == ["source"]
+
+
+def test_a_file_that_cannot_be_written_is_told_by_a_name_that_nobody_gave(tmp_path: Path) -> None:
+    (tmp_path / ".w.png.part").mkdir()  # in the way of the file that is written aside, as a folder without leave to write is
+    with pytest.raises(OSError, match="directory") as told:
+        write_text(tmp_path / "w.png", "x")
+    assert told.value.filename == str(tmp_path / "w.png")

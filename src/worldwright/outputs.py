@@ -83,8 +83,11 @@ def write_bytes(path: Path, data: bytes) -> None:
                 file.flush()
                 os.fsync(file.fileno())
             part.replace(path)
-        except BaseException:
-            part.unlink(missing_ok=True)
+        except BaseException as error:
+            with contextlib.suppress(OSError):
+                part.unlink(missing_ok=True)
+            if isinstance(error, OSError) and error.filename == str(part):  # nobody asked for that name
+                raise OSError(error.errno, error.strerror, str(path)) from error
             raise
 
 
