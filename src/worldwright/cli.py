@@ -136,6 +136,11 @@ def world_families() -> None:
 
     for name, family in FAMILIES.items():
         console.print(f"[bold]{name}[/bold]: {family.description}", highlight=False)
+        if console.width < PANEL_COLUMNS:
+            for p in parameters_of(family.params):
+                line = f"{p.name} = {p.default} ({p.values}): {p.meaning}"
+                console.print(Padding(line, (0, 0, 0, 2)), highlight=False, markup=False)
+            continue
         table = Table("parameter", "values", "default", "meaning", box=None, padding=(0, 2, 0, 0), header_style="dim")
         for parameter in parameters_of(family.params):
             table.add_row(parameter.name, parameter.values, parameter.default, parameter.meaning)
