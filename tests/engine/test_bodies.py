@@ -36,7 +36,7 @@ def test_a_falling_ball_is_reported_a_tick_late(kit: Any) -> None:
     p = physics(kit.world(ball, spawn=(20, 0, 0)))
     for n in (1, 2, 240):
         run(p, n - p.tick)
-        positions, _, linear, _ = p.read().columns
+        positions, _, linear, _ = p.read()
         assert positions[0, 2] == pytest.approx(100 - 9.81 * DT * DT * n * (n + 1) / 2, abs=2e-4)
         assert linear[0, 2] == pytest.approx(-9.81 * DT * n, abs=2e-3)
 
@@ -58,7 +58,7 @@ def test_a_resting_body_hovers(kit: Any, geometry: dict[str, Any], half: float, 
     body = kit.thing("body", geometry, (3, 1, half + 0.01), body="dynamic", mass=8)
     p = physics(kit.world(*([flat, body] if mesh_floor else [body]), floor=not mesh_floor))
     run(p, 480)
-    positions, *_ = p.read().columns
+    positions, *_ = p.read()
     assert abs(positions[0, 2] - half) < 0.002
 
 
@@ -67,7 +67,7 @@ def test_a_thin_fast_body_flies_through_a_mesh(kit: Any) -> None:
     ball = kit.thing("ball", {"shape": "sphere", "radius": 0.03}, (3, 1, 2), body="dynamic", mass=0.1, velocity=(0, 0, -40))
     p = physics(kit.world(flat, ball, floor=False))
     run(p, 240)
-    assert p.read().columns[0][0, 2] > 0
+    assert p.read()[0][0, 2] > 0
 
 
 def test_a_compound_turns_about_its_origin_and_not_its_centre_of_mass(kit: Any) -> None:
@@ -98,7 +98,7 @@ def test_a_compound_turns_about_its_origin_and_not_its_centre_of_mass(kit: Any) 
 
     body.node.set_angular_velocity(core.Vec3(0, 0, 2))
     run(p, 120)
-    positions, rotations, linear, angular = p.read().columns
+    positions, rotations, linear, angular = p.read()
     assert angular[0] == pytest.approx([0, 0, 2], abs=1e-3)
     turn = 2 * math.atan2(rotations[0, 3], rotations[0, 0])
     assert turn == pytest.approx(1.0, abs=2e-3)
@@ -143,9 +143,9 @@ def test_friction_is_not_that_of_the_pair(kit: Any) -> None:
             "block", (1, 1, 0.4), tuple((n * 0.702 + [0, 0, 5]).tolist()), rotation=r, body="dynamic", mass=3, friction=friction
         )
         p = physics(kit.world(slope, block, spawn=(20, 0, 0)))
-        before = p.read().columns[0][0].copy()
+        before = p.read()[0][0].copy()
         run(p, 240)
-        moved[friction] = float(np.linalg.norm(p.read().columns[0][0] - before))
+        moved[friction] = float(np.linalg.norm(p.read()[0][0] - before))
     assert moved[0.5] > 0.15
     assert moved[0.7] < 0.02
 
@@ -161,7 +161,7 @@ def test_a_bounce_has_another_height_than_restitution_says(kit: Any) -> None:
     top = 0.0
     for _ in range(160):
         p.step()
-        top = max(top, float(p.read().columns[0][0, 2]))
+        top = max(top, float(p.read()[0][0, 2]))
     assert math.sqrt((top - 0.2) / 2) == pytest.approx(0.7, abs=0.06)
 
 
@@ -184,7 +184,7 @@ def test_a_hinge_does_not_start_at_zero_or_passes_its_limit(kit: Any, turned: fl
             p.step()
         angle = p.hinge_angle(body)[0]
         assert angle == pytest.approx(limit, abs=0.05)
-        q = p.read().columns[1][0]
+        q = p.read()[1][0]
         world_angle = math.remainder(2 * math.atan2(q[3], q[0]) - turned, 2 * math.pi)
         assert world_angle == pytest.approx(angle, abs=0.02)
 
@@ -202,7 +202,7 @@ def test_hinge_friction_does_not_stop_a_door(kit: Any) -> None:
         p.hinged[0].node.set_angular_velocity(core.Vec3(0, 0, 1))
         p.hinged[0].node.set_linear_velocity(core.Vec3(0, 0.5, 0))
         run(p, 240)
-        left[friction] = float(p.read().columns[3][0, 2])
+        left[friction] = float(p.read()[3][0, 2])
     # I about the hinge = 10 (1 / 12 + 1 / 4) = 3.33: 3 N m take 0.9 rad/s off in a second.
     assert left[0.0] == pytest.approx(1, abs=0.02)
     assert left[3.0] == pytest.approx(0.1, abs=0.05)
@@ -213,7 +213,7 @@ def test_a_shuttle_drifts_off_its_path(kit: Any) -> None:
     p = physics(kit.world(lift))
     for tick in (0, 120, 240, 360, 480):
         run(p, tick - p.tick)
-        positions, _, linear, _ = p.read().columns
+        positions, _, linear, _ = p.read()
         s = 0.5 - 0.5 * math.cos(math.pi * tick / 240)
         assert positions[0] == pytest.approx([5, 2 * s, 1 + 2 * s], abs=1e-5)
         v = math.pi / 2 * math.sin(math.pi * tick / 240)
@@ -225,7 +225,7 @@ def test_a_crate_does_not_ride_a_lift(kit: Any) -> None:
     crate = kit.box("crate", (0.5, 0.5, 0.5), (5, 0, 1.35), body="dynamic", mass=5)
     p = physics(kit.world(lift, crate))
     run(p, 720)
-    positions, *_ = p.read().columns
+    positions, *_ = p.read()
     assert positions[1] - positions[0] == pytest.approx([0, 0, 0.35], abs=0.03)
 
 
@@ -234,16 +234,16 @@ def test_a_sleeping_body_is_read_as_moving_or_a_woken_one_as_still(kit: Any) -> 
     p = physics(kit.world(crate))
     run(p, 900)
     assert not p.movers[0].node.is_active()
-    still = p.read().columns
+    still = p.read()
     p.step()
-    assert all(np.array_equal(a, b) for a, b in zip(still, p.read().columns, strict=True))
+    assert all(np.array_equal(a, b) for a, b in zip(still, p.read(), strict=True))
     assert np.all(still[2] == 0)
     from panda3d import core
 
     p.movers[0].node.set_active(True)
     p.movers[0].node.set_linear_velocity(core.Vec3(2, 0, 0))
     p.step()
-    assert p.read().columns[2][0, 0] > 1.5
+    assert p.read()[2][0, 0] > 1.5
 
 
 def test_bodies_apart_are_said_to_touch_or_touching_ones_not(kit: Any) -> None:

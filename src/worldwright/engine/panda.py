@@ -139,7 +139,7 @@ class PandaEngine:
     def state(self) -> State:
         """The state after the last tick, at the cost of reading what is awake."""
         physics = self._running()
-        reading = physics.read()
+        bodies = physics.read()
         characters = tuple(
             [
                 NotedCharacter(c.id, c.feet, c.yaw, c.pitch, c.moved, c.flags, animator.pose(), c.ground)
@@ -148,7 +148,7 @@ class PandaEngine:
         )
         codes = physics.contact_codes([(c.id, other) for c in self._people for other in c.touching])
         events, self._events = tuple(self._events), []
-        return NotedState(physics.tick, reading, characters, codes, events, self._rigs.views())
+        return NotedState(physics.tick, bodies, characters, codes, events, self._rigs.views())
 
     def cast_rays(self, origins: F64, directions: F64, max_distance: float, *, ignore: Sequence[int] = ()) -> RayHits:
         """First hits of rays, origins and unit directions [N, 3], against everything that collides now."""

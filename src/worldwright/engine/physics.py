@@ -24,12 +24,13 @@ from panda3d import bullet, core
 from worldwright.assets.gltf import load_gltf
 from worldwright.assets.model import Mesh, SceneGeometry
 from worldwright.assets.primitives import part_meshes
-from worldwright.engine.reading import BodyReader, Reading
+from worldwright.engine.reading import BodyReader
 from worldwright.engine.shapes import box_shape, mass_properties, solid, triangle_shape
 from worldwright.errors import WorldwrightError
 from worldwright.transforms import quat_conjugate, quat_multiply, quat_normalise, quat_rotate
 from worldwright.world.spec import Box, Entity, GltfModel, Part, World
 
+F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]
 Vec = tuple[float, float, float]
 
@@ -159,7 +160,8 @@ class Physics:
         self.body_ids = tuple(b.id for b in self.movers)
         self.hinged = [b for b in self.movers if b.hinge is not None]
         self._kinematic = [b for b in self.movers if b.move is not None]
-        self._reader = BodyReader(self.movers, self.dt)
+        self._reader = BodyReader(self.movers)
+        self._moves = [(i, b.move) for i, b in enumerate(self.movers) if b.move is not None]
         self._step, self._sweep = self.bullet.do_physics, self.bullet.sweep_test_closest
 
     # --- building -----------------------------------------------------------------------------------------------------------
@@ -229,9 +231,12 @@ class Physics:
 
     # --- reading ------------------------------------------------------------------------------------------------------------
 
-    def read(self) -> Reading:
-        """The movers after the last tick."""
-        return self._reader.read(self.tick)
+    def read(self) -> tuple[F32, F32, F32, F32]:
+        """Positions [B, 3], rotations [B, 4] wxyz, linear and angular velocities [B, 3] of the movers, at the entities' origins."""
+        positions, rotations, linear, angular = self._reader.read(self.tick)
+        for i, move in self._moves:
+            linear[i] = move(self.tick * self.dt)[1]
+        return positions, rotations, linear, angular
 
     def contact_codes(self, others: Iterable[tuple[int, int]] = ()) -> list[int]:
         """Pairs of entity ids that touch, and with them the pairs ``others``, ascending. A pair is one integer, the smaller id above the
@@ -294,7 +299,7 @@ class Physics:
             self.bullet.remove(body.node)
         self.bodies.clear()
         self.ids.clear()
-        self.movers, self._kinematic, self.hinged, self._reader = [], [], [], BodyReader((), self.dt)
+        self.movers, self._kinematic, self.hinged, self._reader = [], [], [], BodyReader(())
 
 
 @dataclass(slots=True)

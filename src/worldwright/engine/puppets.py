@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 
 from worldwright.assets.animation import FADE_SECONDS, Animator
 from worldwright.assets.model import CLIP_RATE, Model
-from worldwright.engine.reading import MOST_WAITING
 
 F32 = NDArray[np.float32]
 Moment = tuple[str, float]
 """A clip and the seconds into it."""
+
+MOST_WAITING = 64
+"""So many poses at most wait to be worked out: nobody may ever look at one."""
 
 
 @dataclass(slots=True)
