@@ -259,6 +259,29 @@ def test_a_killed_recording_is_readable_up_to_the_last_whole_chunk(yard: World, 
         record(yard, {}, tmp_path / "again.mcap", policy="replay", policy_params={"take": str(part), "partial": True}, seconds=1)
 
 
+def test_a_second_recording_to_the_same_file_is_refused_and_the_first_loses_nothing(yard: World, out: Path, tmp_path: Path) -> None:
+    record(yard, {}, tmp_path / "alone.mcap", policy="grammar", seconds=2, seed=3)
+    save_world(yard, tmp_path / "w.yaml")
+    code = (
+        "import sys; from pathlib import Path; from worldwright.record.loop import record; from worldwright.world.files import load_world\n"
+        "def wait(done, total):\n"
+        "    if done == 12: print('half', flush=True); sys.stdin.readline()\n"
+        "record(load_world(Path(sys.argv[1])), {}, Path(sys.argv[2]), policy='grammar', seconds=2, seed=3, progress=wait)"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "w.yaml"), str(out)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as first:
+        assert first.stdin is not None and first.stdout is not None
+        assert first.stdout.readline() == "half\n"
+        with pytest.raises(WorldwrightError, match="another recording is being written there") as error:
+            record(yard, {}, out, policy="grammar", seconds=2, seed=4)
+        assert "\n" not in error.value.line()
+        first.stdin.write("\n")
+        first.stdin.flush()
+        assert first.wait(timeout=60) == 0
+    assert out.read_bytes() == (tmp_path / "alone.mcap").read_bytes()
+    record(yard, {}, out, policy="grammar", seconds=1, seed=4)  # the lock is gone with the process
+
+
 def test_the_report_adds_up(yard: World, out: Path) -> None:
     seen: list[tuple[int, int]] = []
     report = record(yard, {}, out, policy="grammar", seconds=2, seed=0, progress=lambda a, b: seen.append((a, b)))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import os
 from collections import deque
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import BinaryIO, NamedTuple, Self
 
 from mcap.writer import CompressionType, Writer
 
@@ -47,6 +48,29 @@ def part_path(path: Path) -> Path:
     return path.with_name(f".{path.name}.part")
 
 
+def _open_alone(part: Path, path: Path) -> BinaryIO:
+    """The empty file ``part`` for one recording at a time; a second one is refused. The lock goes with the process, however that ends."""
+    while True:
+        file = os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666), "wb")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # The one before us may have given the file its name, or taken it away, between our opening it and our getting the lock.
+            mine = os.fstat(file.fileno())
+            if part.exists() and os.path.samestat(mine, part.stat()):
+                if mine.st_size:  # of a recording that was killed
+                    file.truncate()
+                return file
+        except BlockingIOError:
+            file.close()
+            raise WorldwrightError(
+                "another recording is being written there", where=str(path), fix="wait for it, or name another file"
+            ) from None
+        except BaseException:
+            file.close()
+            raise
+        file.close()
+
+
 class TakeWriter:
     """One recording. Call ``input`` for every tick (or for those in which something changes), ``sample`` at every sample tick from 0
     on, ``frame`` where a frame begins (to name the intent), ``close`` at the end. Rows a frame are derived here, by the same function
@@ -77,7 +101,7 @@ class TakeWriter:
         self._start: Encoded | None = None
         data = header_bytes(header)
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = self.part.open("wb")
+        self._file = _open_alone(self.part, path)
         try:
             self._mcap = Writer(
                 self._file, chunk_size=CHUNK_BYTES, compression=CompressionType.ZSTD, enable_crcs=True, enable_data_crcs=True
@@ -224,8 +248,10 @@ class TakeWriter:
         self._mcap.finish()  # type: ignore[no-untyped-call]
         self._file.flush()
         os.fsync(self._file.fileno())
-        self._file.close()
-        self.part.replace(self.path)
+        try:
+            self.part.replace(self.path)  # while it is locked: nobody else may have begun to write to it
+        finally:
+            self._file.close()
 
     def abort(self) -> Path | None:
         """Give up: what was recorded stays as ``.NAME.part`` when it holds a sample, and its path is returned."""
@@ -235,12 +261,11 @@ class TakeWriter:
                 if self.samples:
                     self._write_queue()
                     self._mcap.flush()  # type: ignore[no-untyped-call]
+            if not self.samples:
+                self.part.unlink(missing_ok=True)  # while it is locked: afterwards it may be another recording's
             with contextlib.suppress(OSError):
                 self._file.close()
-        if self.samples and self.part.exists():
-            return self.part
-        self.part.unlink(missing_ok=True)
-        return None
+        return self.part if self.samples and self.part.exists() else None
 
     def __enter__(self) -> Self:
         return self
