@@ -280,3 +280,11 @@ def test_a_pipe_in_a_dataset_is_waited_for(copy: Path) -> None:
     os.mkfifo(copy / "meta/info.json")
     with pytest.raises(WorldwrightError, match=r"info\.json: no such file"):
         worldwright.dataset.open(copy)
+
+
+@pytest.mark.parametrize("edit", [lambda stats: stats.update(tick=1), lambda stats: stats.clear(), lambda stats: stats.pop("tick")])
+def test_statistics_that_are_no_mapping_end_the_checks_with_a_traceback(copy: Path, edit: Callable[[Any], None]) -> None:
+    edit_json(copy / "meta/stats.json", edit)
+    assert "meta/stats.json" in failures(copy)["stats"]
+    (copy / "meta/stats.json").write_text("[]")
+    assert failures(copy)["stats"] == "meta/stats.json: is no mapping"

@@ -136,10 +136,13 @@ def _rows(index: Index, step: Callable[[], None]) -> Outcome:
 def _stats(index: Index) -> Outcome:
     """Statistics of numbers, computed again."""
     stored = read_json(index.root / STATS_PATH)
+    if not isinstance(stored, dict):
+        raise _Wrong(f"{STATS_PATH}: is no mapping")
     for column in COLUMNS:
         again = number_stats(read_column(index.root, column.name))
         for key, value in again.items():
-            got = stored.get(column.name, {}).get(key) if isinstance(stored, dict) else None
+            entry = stored.get(column.name)
+            got = entry.get(key) if isinstance(entry, dict) else None
             if not _numbers(got) or not same(value, got, relative=1e-6):
                 raise _Wrong(f"{STATS_PATH}: {column.name}.{key}", value=str(got)[:120], limit=str(value)[:120])
     if not isinstance(stored.get(RGB_KEY), dict):
