@@ -122,8 +122,9 @@ class SampleEncoder:
         for state in states:
             self._check_shape(state)
         poses, velocities, changed, starts = self._bodies(states)
-        contacts = np.concatenate([s.contacts.reshape(-1) for s in states])
-        contact_starts = np.cumsum([0, *(s.contacts.size for s in states)]).tolist()
+        pairs = [state.contacts.reshape(-1) for state in states]  # asked for once: an engine may work them out only now
+        contacts = np.concatenate(pairs)
+        contact_starts = np.cumsum([0, *map(len, pairs)]).tolist()
         changed_fields = _packed_each(changed, starts, _FIELD["changed"])
         contact_fields = _packed_each(contacts, contact_starts, _FIELD["contacts"])
         return [
@@ -174,8 +175,9 @@ class SampleEncoder:
 
     def _sample(self, state: State, changed: bytes, contacts: bytes, poses: bytes, velocities: bytes) -> Encoded:
         cameras: list[float] = []
+        matrices = state.cameras
         for rig in self.header.rigs:
-            cameras += camera_row(state.cameras[rig])
+            cameras += camera_row(matrices[rig])
         played = state.characters[0]
         track = _TRACK.unpack(_TRACK.pack(*played.position, played.yaw, played.pitch))
         if not math.isfinite(sum(track) + sum(cameras)):
