@@ -23,6 +23,7 @@ from worldwright.render.info import RendererInfo
 from worldwright.render.protocol import Renderer
 from worldwright.render.registry import renderer_names
 from worldwright.render.stage import Stage
+from worldwright.verify.skinned import Surface, surface_of
 from worldwright.verify.verdict import Check
 from worldwright.world.files import resolve_packs, world_hash
 from worldwright.world.spec import World
@@ -34,12 +35,13 @@ KEPT_VERDICTS = 64
 @dataclass(frozen=True)
 class Scene:
     """A world's geometry as verification needs it. ``holes`` are ids of entities with cut-out surfaces, through which a ray and a
-    picture may disagree; ``two_sided`` ids that are seen from behind."""
+    picture may disagree; ``two_sided`` ids that are seen from behind; ``surfaces`` those of the characters by id."""
 
     world: World
     geometry: SceneGeometry
     holes: NDArray[np.int64]
     two_sided: NDArray[np.int64]
+    surfaces: Mapping[int, Surface]
 
 
 def make_scene(world: World, packs: Mapping[str, Path]) -> Scene:
@@ -52,7 +54,8 @@ def as_scene(world: World, geometry: SceneGeometry) -> Scene:
     surfaces = [(k, mesh.surface) for k, meshes in geometry.entities.items() for mesh in meshes]
     holes = sorted({k for k, surface in surfaces if surface.alpha_cutoff is not None})
     two_sided = sorted({k for k, surface in surfaces if surface.double_sided})
-    return Scene(world, geometry, np.array(holes, dtype=np.int64), np.array(two_sided, dtype=np.int64))
+    skins = {k: surface_of(model) for k, model in geometry.characters.items()}
+    return Scene(world, geometry, np.array(holes, dtype=np.int64), np.array(two_sided, dtype=np.int64), skins)
 
 
 class Context:

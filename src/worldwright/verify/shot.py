@@ -322,7 +322,7 @@ def _measure(frame: Frame, probe: shot_rays.Probe, scene: Scene, known: NDArray[
         *shot_normals.measure_normals(frame),
         *shot_entities.measure_entities(frame, known),
         *shot_entities.measure_validity(frame),
-        *shot_characters.measure_characters(frame, scene.geometry.characters),
+        *shot_characters.measure_characters(frame, scene.geometry.characters, scene.surfaces),
     ]
 
 

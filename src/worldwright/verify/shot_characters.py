@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import maximum_filter, minimum_filter
-from scipy.spatial import cKDTree
 
 from worldwright.assets.animation import skin, skin_matrices
 from worldwright.assets.model import Model
@@ -17,6 +16,7 @@ from worldwright.take.model import CharacterInstant
 from worldwright.transforms import invert_rigid, pixel_rays, pose_matrix, project, quat_yaw, transform_points
 from worldwright.verify.frame import Frame, decode_depth_64
 from worldwright.verify.measure import Measure
+from worldwright.verify.skinned import Surface, follow, nearest_point
 
 NAME = "characters"
 MOST_PIXELS = 600
@@ -24,12 +24,15 @@ HIDDEN_SHARE = 0.1
 """Of the pixels that vertices fall on: those where they stand in front of everything shown within a pixel. Hands and feet far away are
 thinner than a pixel and may be missed by all pixel centres."""
 FEWEST_COVERED = 40
-OFF_SURFACE_M = 0.03
-"""95 % of a character's pixels lie this close to its skinned surface, plus the size of a pixel there."""
+IN_FRONT_M = 0.03
+"""A vertex stands in front of what is shown when it is nearer by more than this and two pixels' size."""
+OFF_SURFACE_M = 0.002
+OFF_SURFACE = 0.001
+"""95 % of a character's pixels lie this close to its skinned surface, plus this share of their depth."""
 FACING = 0.2
-FLOW_PX = 0.75
-VERTEX_REACH = 0.25
-"""Metres around a vertex in which its tangent plane stands for the surface."""
+FLOW_PX = 1 / 16
+FLOW_SHARE = 0.01
+"""Flow may be off by this many pixels and this share of its length."""
 FEWEST = 12
 NEAR = 0.06
 
@@ -66,17 +69,17 @@ def skin_characters(frame: Frame, models: Mapping[int, Model]) -> list[Skinned]:
     return out
 
 
-def measure_characters(frame: Frame, models: Mapping[int, Model]) -> list[Measure]:
+def measure_characters(frame: Frame, models: Mapping[int, Model], surfaces: Mapping[int, Surface]) -> list[Measure]:
     """How well each character's pixels and its skinned vertices agree; nothing where it is neither in the picture nor in view."""
     if "entity" not in frame.stored or "depth" not in frame.stored:
         return []
     out: list[Measure] = []
     for character in skin_characters(frame, models):
-        out += _measure(frame, character)
+        out += _measure(frame, character, surfaces[character.id])
     return out
 
 
-def _measure(frame: Frame, character: Skinned) -> list[Measure]:
+def _measure(frame: Frame, character: Skinned, surface: Surface) -> list[Measure]:
     mask = frame.stored["entity"] == character.id
     uv, z = project(character.now, frame.c2w, frame.K)
     inside = (z > NEAR) & (uv >= 1).all(axis=-1) & (uv[:, 0] < frame.width - 1) & (uv[:, 1] < frame.height - 1)
@@ -94,7 +97,7 @@ def _measure(frame: Frame, character: Skinned) -> list[Measure]:
         # A vertex may lie between pixel centres: what counts is the nearest surface shown within a pixel, and whose it is.
         nearest = minimum_filter(depth, size=3)[row, column]
         own = maximum_filter(mask.astype(np.uint8), size=3)[row, column] > 0
-        in_front = (z[inside] < nearest - OFF_SURFACE_M - 2 * pixel) & ~own
+        in_front = (z[inside] < nearest - IN_FRONT_M - 2 * pixel) & ~own
         covered = np.unique(row * frame.width + column)
         unseen = np.unique((row * frame.width + column)[in_front])
         if len(covered) >= FEWEST_COVERED:
@@ -107,15 +110,9 @@ def _measure(frame: Frame, character: Skinned) -> list[Measure]:
     rows, columns = pixels[::step].T
     depth_there = decode_depth_64(frame.stored["depth"][rows, columns])
     rays = pixel_rays(np.stack([columns + 0.5, rows + 0.5], axis=-1), frame.K)
-    points = transform_points(frame.c2w, rays * depth_there[:, None])
-    _, nearest_vertex = cKDTree(character.now).query(np.nan_to_num(points, nan=1e9), k=4)
-    offset = points[:, None, :] - character.now[nearest_vertex]
-    height = np.abs(np.einsum("nki,nki->nk", offset, character.normals[nearest_vertex]))
-    # Beside a vertex its tangent plane says nothing: the distance along the plane counts beyond a vertex's own reach.
-    aside = np.linalg.norm(offset, axis=-1)
-    gap = np.where(aside > VERTEX_REACH, aside, height).min(axis=1)
-    gap = np.where(np.isfinite(gap), gap, np.inf)
-    limit = OFF_SURFACE_M + float(np.median(depth_there)) / float(frame.K[0, 0])
+    points = np.nan_to_num(transform_points(frame.c2w, rays * depth_there[:, None]), nan=1e9)
+    gap, triangle, weights = nearest_point(surface, character.now, points)
+    limit = OFF_SURFACE_M + OFF_SURFACE * float(np.nanmedian(depth_there)) if np.isfinite(depth_there).any() else OFF_SURFACE_M
     out.append(
         Measure(
             NAME,
@@ -127,14 +124,14 @@ def _measure(frame: Frame, character: Skinned) -> list[Measure]:
     )
     if "flow" in frame.stored:
         stored = frame.stored["flow"][rows, columns].astype(np.float64)
-        moved = points + (character.next - character.now)[nearest_vertex[:, 0]]
+        moved = follow(surface, character.next, triangle, weights)
         local = transform_points(invert_rigid(frame.next_c2w), moved)
         use = (local[:, 2] > NEAR) & ~np.any(stored == FLOW_INVALID, axis=-1) & np.isfinite(local).all(axis=-1)
         if use.sum() >= FEWEST:
             there, _ = project(moved[use], frame.next_c2w, frame.next_K)
             expected = there - np.stack([columns + 0.5, rows + 0.5], axis=-1)[use]
             error = np.linalg.norm(stored[use] / FLOW_SCALE - expected, axis=-1)
-            allowed = FLOW_PX + 0.1 * float(np.median(np.linalg.norm(expected, axis=-1)))
+            allowed = FLOW_PX + FLOW_SHARE * float(np.median(np.linalg.norm(expected, axis=-1)))
             out.append(
                 Measure(
                     NAME, frame.index, float(np.median(error)), allowed, f"median error of flow on character {character.id} (px)"
