@@ -14,7 +14,7 @@ import pytest
 
 from worldwright.documents import parse_document
 from worldwright.errors import WorldwrightError
-from worldwright.factory.local import finished, only_one
+from worldwright.factory.local import finished, only_one, run_plan
 from worldwright.factory.plan import make_plan
 from worldwright.factory.recipe import Recipe, demo_recipe, load_recipe
 from worldwright.outputs import check_manifest
@@ -108,14 +108,55 @@ def test_two_runs_write_into_one_folder(tmp_path: Path, cli: Cli) -> None:
 
 
 def test_a_bad_shot_stops_the_good_ones(tmp_path: Path, cli: Cli, tiny: str) -> None:
-    recipe = tmp_path / "tiny.yaml"
-    recipe.write_text(tiny.replace("[third, first]", "[third, nowhere.yaml]"))
-    done = cli("make", recipe, "-o", tmp_path / "run")
+    """Where the first-person shot should be made, there is a folder of the user's."""
+    recipe, run = tmp_path / "tiny.yaml", tmp_path / "run"
+    recipe.write_text(tiny)
+    with only_one(run, "tiny"):
+        plan = make_plan(load_recipe(recipe), tmp_path, run, {})
+    taken = next(task.out for task in plan.of_kind("render") if "first" in task.name)
+    taken.mkdir(parents=True)
+    (taken / "notes.txt").write_text("mine")
+    done = cli("make", recipe, "-o", run)
     assert done.returncode == 1
-    assert "nowhere.yaml" in done.stderr and "Traceback" not in done.stderr
-    page = (tmp_path / "run" / "report" / "index.html").read_text()
-    assert "What failed" in page and "nowhere.yaml" in page
-    assert check_manifest(tmp_path / "run" / "dataset", "dataset") == []
+    assert taken.name in done.stderr and "Traceback" not in done.stderr
+    page = (run / "report" / "index.html").read_text()
+    assert "What failed" in page and taken.name in page
+    assert check_manifest(run / "dataset", "dataset") == []
+    assert (taken / "notes.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "names"),
+    [
+        ("policy: grammar", "policy: grammer", "policies[0]: no policy 'grammer'"),
+        ("seed: 1}\ncameras", "seed: 1, params: {nonsense: 3}}\ncameras", "nonsense"),
+        ("[third, first]", "[third, nowhere.yaml]", "cameras[1]: nowhere.yaml"),
+        ("[third, first]", "[third, thrid]", "cameras[1]: camera: no camera 'thrid'"),
+        ("[third, first]", "['orbit:']", "cameras[0]: camera orbit"),
+        ("96x54", "97x54", "presets[0]: preset"),
+        ("96x54}", "96x54, fps: 60}\ntick_rate: 100\nsample_rate: 50", "frame rate: 24 a second is no whole number"),
+        ("96x54}", "96x54}\nengine: pandora", "engine: no engine 'pandora'"),
+        ("96x54}", "96x54}\nrenderer: rasta", "renderer: no renderer 'rasta'"),
+        ("seed: 1}\npolicies", "seed: 1, params: {size: 3}}\npolicies", "worlds[0]: playground"),
+    ],
+)
+def test_a_typing_error_is_found_after_minutes_of_recording(tmp_path: Path, was: str, now: str, names: str, tiny: str) -> None:
+    assert was in tiny
+    with pytest.raises(WorldwrightError) as caught:
+        make_plan(parse_document(tiny.replace(was, now), "tiny", Recipe), tmp_path, tmp_path, {})
+    assert f"recipe tiny: {names}" in caught.value.line() or names in caught.value.line()
+    assert list((tmp_path / "worlds").iterdir()) == []
+
+
+def test_a_verdict_outlives_the_shot_that_it_judged(tiny_run: Path, tmp_path: Path, tiny: str) -> None:
+    """A take that was lost is recorded again, and all that was made from it is made again."""
+    run = tmp_path / "run"
+    shutil.copytree(tiny_run, run)
+    plan = make_plan(parse_document(tiny, "tiny", Recipe), tmp_path, run, {})
+    next(task for task in plan.tasks if task.kind == "record").out.unlink()
+    seen: list[tuple[str, str]] = []
+    run_plan(plan, lambda h: seen.append((h.task.kind, h.what)) if h.what in ("kept", "done") else None)
+    assert sorted(seen) == [("pack", "kept"), ("record", "done"), *[("render", "done")] * 2, *[("verify", "done")] * 2]
 
 
 @pytest.mark.parametrize(

@@ -39,12 +39,15 @@ UPRIGHT = 0.7
 _IDLE = Control()
 _ALL = core.BitMask32(EVERYTHING)
 
+REVISION = 2
+"""Counts changes after which the same inputs give other bytes: a take says by which it was made."""
+
 
 class PandaEngine:
     """Runs a world in Bullet in fixed ticks; see ``engine.protocol.Engine``."""
 
     name = "panda"
-    version = f"panda3d {core.PandaSystem.get_version_string()}"
+    version = f"{REVISION} (panda3d {core.PandaSystem.get_version_string()})"
 
     def __init__(self) -> None:
         self.tick_rate = DEFAULT_TICK_RATE

@@ -9,6 +9,7 @@ from typing import Any
 
 from worldwright import __version__
 from worldwright.errors import WorldwrightError
+from worldwright.factory.check import check_recipe, naming
 from worldwright.factory.recipe import Recipe, RecipeWorld
 from worldwright.ids import content_id
 from worldwright.outputs import looks_whole
@@ -54,11 +55,12 @@ class Plan:
         return self.folder / "tasks" / f"{task.id}.json"
 
 
-def _world(source: RecipeWorld, recipe_folder: Path) -> World:
+def _world(source: RecipeWorld, recipe_folder: Path, place: str) -> World:
     if source.file is not None:
         return load_world(recipe_folder / source.file)
     assert source.family is not None
-    return generate(source.family, source.seed, source.params)
+    with naming(place):
+        return generate(source.family, source.seed, source.params)
 
 
 def _task(
@@ -78,8 +80,9 @@ def make_plan(recipe: Recipe, recipe_folder: Path, folder: Path, packs: Mapping[
     """Generate the worlds (they are small) into ``folder``/worlds and plan everything that follows from them."""
     made: dict[int, tuple[World, Path, str, dict[str, str]]] = {}
     (folder / "worlds").mkdir(parents=True, exist_ok=True)
-    for source in recipe.worlds:
-        world = _world(source, recipe_folder)
+    check_recipe(recipe)
+    for k, source in enumerate(recipe.worlds):
+        world = _world(source, recipe_folder, f"recipe {recipe.name}: worlds[{k}]")
         digest = world_hash(world)
         path = folder / "worlds" / f"{world.name}-{digest[:8]}.yaml"
         if not path.exists():

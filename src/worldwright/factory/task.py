@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from worldwright.errors import WorldwrightError
 from worldwright.orphans import die_with_parent
-from worldwright.outputs import write_text
+from worldwright.outputs import FULL, write_text
 
 if TYPE_CHECKING:  # each kind of task imports its own part of the package alone
     from worldwright.render.stage import Stage
@@ -167,7 +167,8 @@ def _serve(kind: str, requests: TextIO, answers: TextIO) -> int:
                 return 2
             except OSError as error:
                 where = str(error.filename or args.get("out", ""))
-                answers.write(json.dumps({"error": {"what": error.strerror or str(error), "where": where, "fix": ""}}) + "\n")
+                fix = "free some space and run the same command again" if error.errno in FULL else ""
+                answers.write(json.dumps({"error": {"what": error.strerror or str(error), "where": where, "fix": fix}}) + "\n")
                 return 2
     return 0
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import gc
 import math
 import time
@@ -19,10 +18,12 @@ from worldwright.engine.protocol import DEFAULT_TICK_RATE, Engine, State
 from worldwright.engine.registry import make_engine
 from worldwright.errors import WorldwrightError
 from worldwright.ids import hash_file
+from worldwright.outputs import FULL
 from worldwright.record.inputs import tick_controls
 from worldwright.record.navigation import NavigationGrid
 from worldwright.record.policies import Policy, PolicyContext, make_policy
 from worldwright.record.policies.replay import Replay
+from worldwright.record.rates import check_rates
 from worldwright.take.model import TakeHeader
 from worldwright.take.schema import MAX_SECONDS
 from worldwright.take.writer import TakeWriter
@@ -103,17 +104,6 @@ class _Clock:
         self._cpu = cpu
 
 
-def ticks_of(name: str, rate: int, tick_rate: int) -> int:
-    """Ticks between two of ``rate`` a second. Raises WorldwrightError when that is no whole number."""
-    if rate < 1 or tick_rate % rate:
-        raise WorldwrightError(
-            f"{rate} a second is no whole number of ticks at {tick_rate} ticks a second",
-            where=name,
-            fix=f"choose a divisor of {tick_rate}, or another tick rate",
-        )
-    return tick_rate // rate
-
-
 def asset_hashes(world: World, packs: Mapping[str, Path]) -> dict[str, str]:
     """``pack/path`` to the content hash, for every glTF file that the world names. The engine has loaded them: they are there."""
     geometries = (part.geometry for entity in world.entities for part in entity.parts)
@@ -157,13 +147,7 @@ def record(
         WorldwrightError: rates that do not fit, an unknown policy or engine, a world that cannot be loaded or played, a full disk.
     """
     player = make_policy(policy, policy_params) if isinstance(policy, str) else policy
-    frame_ticks, sample_ticks = ticks_of("frame rate", frame_rate, tick_rate), ticks_of("sample rate", sample_rate, tick_rate)
-    if frame_ticks % sample_ticks:
-        raise WorldwrightError(
-            f"frames at {frame_rate} Hz do not fall on samples at {sample_rate} Hz",
-            where="sample rate",
-            fix=f"choose a multiple of {frame_rate} that divides {tick_rate}",
-        )
+    frame_ticks, sample_ticks = check_rates(tick_rate, frame_rate, sample_rate)
     if isinstance(player, Replay):
         seed = player.engine_seed
         available = player.seconds(tick_rate)
@@ -296,9 +280,10 @@ def _play(
         return writer
     except OSError as error:
         part = writer.abort() if writer is not None else None
-        reason = "the disk is full" if error.errno == errno.ENOSPC else f"cannot be written ({error.strerror or error})"
+        reason = "the disk is full" if error.errno in FULL else f"cannot be written ({error.strerror or error})"
         kept = f"; what was recorded so far is in {part}: read it with --partial" if part else ""
-        raise WorldwrightError(reason, where=str(out), fix=f"make room, then record it again{kept}") from error
+        remedy = "make room, then record it again" if error.errno in FULL else "name another file"
+        raise WorldwrightError(reason, where=str(out), fix=f"{remedy}{kept}") from error
     except BaseException:
         if writer is not None:
             writer.abort()

@@ -210,10 +210,24 @@ def make_camera(source: str | Path | Mapping[str, Any], header: TakeHeader) -> C
     if text in header.rigs:
         hidden = header.character_ids[:1] if text == "first" else ()
         return CameraTrack(Rig(rig=text, fov_y_deg=header.world.camera.fov_y_deg, hidden=hidden), header.tick_rate)
+    if (track := free_camera(text, header.tick_rate)) is not None:
+        return track
+    raise no_camera(text, header.rigs)
+
+
+def no_camera(text: str, rigs: Sequence[str]) -> WorldwrightError:
+    """What to say of a camera that is neither of these rigs nor anything else."""
+    files = ", ".join((*_DOCUMENTS, *_TABLES))
+    fix = f"choose a recorded rig ({', '.join(rigs)}), orbit, fixed:x,y,z,look_x,look_y,look_z, or a file ({files})"
+    return WorldwrightError(f"no camera {text!r}", where="camera", fix=fix)
+
+
+def free_camera(text: str, tick_rate: int) -> CameraTrack | None:
+    """The camera that ``text`` means for any take at this tick rate; None where it can only be the name of a rig."""
     kind, colon, rest = text.partition(":")
     if kind == "orbit":
         options = _orbit_options(rest) if colon else {}
-        return camera_from({"kind": "orbit", **options}, header.tick_rate, where="camera orbit")
+        return camera_from({"kind": "orbit", **options}, tick_rate, where="camera orbit")
     if kind == "fixed":
         fix = "write fixed:x,y,z,look_x,look_y,look_z or one more for the fov"
         numbers = _numbers(rest, "camera fixed", fix)
@@ -221,16 +235,12 @@ def make_camera(source: str | Path | Mapping[str, Any], header: TakeHeader) -> C
             raise WorldwrightError(f"{len(numbers)} numbers", where=f"camera {text}", fix=fix)
         fov = {"fov_y_deg": numbers[6]} if len(numbers) == 7 else {}
         return camera_from(
-            {"kind": "fixed", "position": numbers[:3], "look_at": numbers[3:6], **fov}, header.tick_rate, where="camera fixed"
+            {"kind": "fixed", "position": numbers[:3], "look_at": numbers[3:6], **fov}, tick_rate, where="camera fixed"
         )
     path = Path(text)
     if path.suffix.lower() in (*_DOCUMENTS, *_TABLES):
-        return CameraTrack(read_path(path, header.tick_rate), header.tick_rate)
-    raise WorldwrightError(
-        f"no camera {text!r}",
-        where="camera",
-        fix=f"choose a recorded rig ({', '.join(header.rigs)}), orbit, fixed:x,y,z,look_x,look_y,look_z, or a file ({', '.join((*_DOCUMENTS, *_TABLES))})",
-    )
+        return CameraTrack(read_path(path, tick_rate), tick_rate)
+    return None
 
 
 def camera_from(description: Mapping[str, Any], tick_rate: int, *, where: str) -> CameraTrack:

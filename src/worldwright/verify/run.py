@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from worldwright.errors import WorldwrightError
@@ -63,9 +62,7 @@ def verify_path(
     if (path / "meta" / "info.json").is_file():
         return verify_dataset(path)
     if (path / INFO_FILE).is_file() or (path / MANIFEST).is_file():
-        manifest = manifest_hash(path)  # before the checks: what is rendered meanwhile is not what they judged
-        verdict = verify_shot(path, packs, fast=fast, workers=workers, progress=progress, context=context)
-        return replace(verdict, manifest=verdict.manifest or manifest)
+        return verify_shot(path, packs, fast=fast, workers=workers, progress=progress, context=context)
     raise WorldwrightError(
         f"is no shot ({INFO_FILE}) and no dataset (meta/info.json)",
         where=str(path),

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from worldwright.errors import WorldwrightError
 from worldwright.ids import hash_file
+from worldwright.outputs import manifest_hash
 from worldwright.render.cameras import CameraTrack, camera_from
 from worldwright.render.info import TAKE_FILE, ShotInfo
 from worldwright.render.passes import PASSES
@@ -98,13 +99,14 @@ def verify_shot(
 
 
 def _verify(path: Path, context: Context, fast: bool, workers: int | None, progress: Progress | None) -> Verdict:
+    manifest = manifest_hash(path)  # before the checks: what is rendered meanwhile is not what they judged
     checks = [check_hashes(path)]
     try:
         shot = Shot.open(path)
         take = Take.open(path / TAKE_FILE, partial=shot.info.take_partial)
     except WorldwrightError as error:
         checks.append(failed("readable", error.line()))
-        return Verdict("shot", str(path), "", checks)
+        return Verdict("shot", str(path), "", checks, manifest)
     with take:
         checks += _check_whole(shot, take, context)
         held = {check.name: check.passed for check in checks}
@@ -112,7 +114,7 @@ def _verify(path: Path, context: Context, fast: bool, workers: int | None, progr
             checks += _check_frames(shot, take, context, fast, workers, progress)
         else:
             checks.append(failed("readable", "its frames cannot be told apart in time: see the failures above"))
-    return Verdict("shot", str(path), shot.info.id, checks)
+    return Verdict("shot", str(path), shot.info.id, checks, manifest)
 
 
 def _check_whole(shot: Shot, take: Take, context: Context) -> list[Check]:

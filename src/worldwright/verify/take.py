@@ -310,6 +310,8 @@ def _replay(take: Take, packs: Mapping[str, Path]) -> tuple[Check, Sequence[Even
     if not result.equal:
         frame = None if result.tick is None else result.tick // header.frame_ticks
         text = f"played again, tick {result.tick} differs: {result.what} is {result.expected}, it comes out as {result.got}"
+        if engine.version != header.engine_version:
+            text += f"; it was recorded by another engine ({header.engine_version}, here {engine.version}): record it again, or verify it there"
         return failed("replay", text, frame=frame, value=result.expected, limit=result.got), None
     return passed(
         "replay", f"played again: {result.samples} samples come out byte for byte (hash {result.state_hash[:12]})"

@@ -1,0 +1,48 @@
+"""What can be known to be wrong with a recipe before anything is made: minutes of recording are not for a typing error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from worldwright.engine.protocol import RIGS
+from worldwright.engine.registry import engine_names
+from worldwright.errors import WorldwrightError
+from worldwright.factory.recipe import Recipe
+from worldwright.record.policies import make_policy
+from worldwright.record.rates import check_rates, ticks_of
+from worldwright.render.cameras import free_camera, no_camera
+from worldwright.render.presets import parse_preset
+from worldwright.render.registry import renderer_names
+
+
+@contextmanager
+def naming(place: str) -> Iterator[None]:
+    """Errors within say that they are about this place of the recipe."""
+    try:
+        yield
+    except WorldwrightError as error:
+        raise WorldwrightError(error.what, where=f"{place}: {error.where}" if error.where else place, fix=error.fix) from error
+
+
+def check_recipe(recipe: Recipe) -> None:
+    """Engine, renderer, rates, policies with their parameters, cameras and sizes. Raises WorldwrightError with the place."""
+    place = f"recipe {recipe.name}"
+    for what, name, known in (("engine", recipe.engine, engine_names()), ("renderer", recipe.renderer, renderer_names())):
+        if name not in known:
+            raise WorldwrightError(f"no {what} {name!r}", where=f"{place}: {what}", fix=f"choose one of {', '.join(known)}")
+    with naming(place):
+        check_rates(recipe.tick_rate, recipe.frame_rate, recipe.sample_rate)
+    for k, policy in enumerate(recipe.policies):
+        with naming(f"{place}: policies[{k}]"):
+            make_policy(policy.policy, policy.params)
+    for k, camera in enumerate(recipe.cameras):
+        with naming(f"{place}: cameras[{k}]"):
+            # Other engines may record other rigs: those are known when the take is there.
+            if camera not in RIGS and free_camera(camera, recipe.tick_rate) is None and recipe.engine == "panda":
+                raise no_camera(camera, RIGS)
+    for k, preset in enumerate(recipe.presets):
+        with naming(f"{place}: presets[{k}]"):
+            parse_preset(preset.size)
+            if preset.fps is not None:
+                ticks_of("fps", preset.fps, recipe.tick_rate)
