@@ -97,7 +97,7 @@ worlds:
   - {family: playground, seed: 2}
 policies:
   - {policy: explore, seconds: 6, seed: 1}
-  - {policy: loop, seconds: 9, seed: 2}
+  - {policy: loop, seconds: 8, seed: 2}
   - {policy: grammar, seconds: 6, seed: 3}
 pair: zip
 cameras: [third, first]

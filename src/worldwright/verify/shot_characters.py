@@ -19,7 +19,7 @@ from worldwright.verify.measure import Measure
 from worldwright.verify.skinned import Surface, follow, nearest_point
 
 NAME = "characters"
-MOST_PIXELS = 600
+MOST_PIXELS = 300
 HIDDEN_SHARE = 0.1
 """Of the pixels that vertices fall on: those where they stand in front of everything shown within a pixel. Hands and feet far away are
 thinner than a pixel and may be missed by all pixel centres."""
