@@ -104,4 +104,7 @@ def test_an_early_ctrl_c_is_a_traceback(tmp_path: Path) -> None:
         _, said = process.communicate(timeout=60)
         if process.returncode > 0:  # below zero: Python itself was not up yet
             assert process.returncode == 130 and said.startswith("stopped") and said.count("\n") == 1, said
+        if process.returncode == 0:  # on a busy machine the signal came after the end
+            assert [path.name for path in tmp_path.iterdir()] == ["w.yaml"]
+            (tmp_path / "w.yaml").unlink()
         assert list(tmp_path.iterdir()) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -224,6 +225,9 @@ def test_ctrl_c_ends_the_child_and_keeps_its_segments(shot: Path, take: Path, tm
 
     def interrupt(_done: int, _total: int) -> None:
         if has_segment(out):
+            for child in psutil.Process().children():
+                child.suspend()  # that it may not end before it is told, on a busy machine
+                threading.Timer(1.0, child.resume).start()
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
