@@ -14,7 +14,7 @@ as_root() {
 
 # Installs Debian packages where that is allowed; otherwise one line names them.
 need_packages() {
-    say "installing $*"
+    say "installing system packages: $*"
     if ! command -v apt-get >/dev/null || ! as_root env DEBIAN_FRONTEND=noninteractive sh -c \
         "apt-get install -y -qq $* >/dev/null 2>&1 || { apt-get update -qq && apt-get install -y -qq $* >/dev/null; }"; then
         die "these system packages are missing: $* (as root: apt-get install $*)"
@@ -55,7 +55,9 @@ python=$(find_python) || { need_packages python3 python3-venv; python=$(find_pyt
 stamp=".venv/.done-$what-$(cat $locks pyproject.toml scripts/setup.sh | cksum | tr ' ' '-')"
 [ ! -e "$stamp" ] || exit 0
 
+say "system libraries are there"
 if [ ! -x .venv/bin/python ] || ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
+    say "virtual environment .venv with $("$python" --version)"
     rm -rf .venv
     "$python" -m venv .venv 2>/dev/null || {
         rm -rf .venv
@@ -63,7 +65,7 @@ if [ ! -x .venv/bin/python ] || ! .venv/bin/python -m pip --version >/dev/null 2
         "$python" -m venv .venv || die "could not make a virtual environment with $python"
     }
 fi
-say "locked packages ($what) into .venv"
+say "$(grep -c "==" "$locks") packages from $locks into .venv, a minute or more"
 for lock in $locks; do
     .venv/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r "$lock"
 done
@@ -76,7 +78,9 @@ if [ "$what" = bench ]; then
     # shellcheck disable=SC2086
     [ -z "${blender:-}" ] || need_packages $blender
     command -v python3.11 >/dev/null || die "the rendering benchmark's peer (bpy 4.5) needs python3.11"
+    say "Blender for the benchmark into .venv-bpy"
     python3.11 -m venv .venv-bpy
     .venv-bpy/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements/bench.txt
 fi
 touch "$stamp"
+say "done in $SECONDS s"
