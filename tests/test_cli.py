@@ -90,6 +90,12 @@ def test_a_narrow_terminal_hides_the_names_of_options(cli: Cli) -> None:
     assert all(name in done.stdout for name in ("--camera", "--motion-blur", "--partial", "--renderer"))
 
 
+def test_the_help_does_not_say_what_an_engine_or_a_renderer_may_be(cli: Cli) -> None:
+    for command, name in (("record", "panda"), ("render", "raster")):
+        said = " ".join(cli(command, "--help", env=os.environ | {"COLUMNS": "200"}).stdout.split())
+        assert f"{name}, or one that another package brings" in said
+
+
 def test_an_option_out_of_range_is_no_usage_error(cli: Cli) -> None:
     done = cli("record", "w.yaml", "--seconds", "-1", "-o", "t.mcap")
     assert done.returncode == 2 and "Traceback" not in done.stderr and "--seconds" in done.stderr

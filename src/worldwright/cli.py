@@ -19,6 +19,7 @@ from rich.console import Console
 
 from worldwright import __version__
 from worldwright.errors import WorldwrightError
+from worldwright.words import counted
 
 PANEL_COLUMNS = 64
 """In a narrower terminal the panels of the help have no room for the names of options, so it is plain text there."""
@@ -120,7 +121,7 @@ def world_new(
     world = generate(family, seed, _params(param))
     save_world(world, out)
     console.print(
-        f"{out}: {world.name}, {len(world.entities)} entities, {len(world.goals)} goals, id {world_hash(world)[:8]}",
+        f"{out}: {world.name}, {len(world.entities)} entities, {counted(len(world.goals), 'goal')}, id {world_hash(world)[:8]}",
         highlight=False,
     )
 
@@ -194,7 +195,9 @@ def record(
     frame_rate: Annotated[int, typer.Option(help="24, 30 or 60.")] = 24,
     sample_rate: Annotated[int, typer.Option(min=1, max=10_000, help="States written a second.")] = 120,
     tick_rate: Annotated[int, typer.Option(min=1, max=10_000, help="Physics steps a second.")] = 240,
-    engine: Annotated[str, typer.Option()] = "panda",
+    engine: Annotated[
+        str, typer.Option(help="panda, or one that another package brings; a name that is not there lists all that are.")
+    ] = "panda",
     param: ParamOption = [],
     pack: PackOption = [],
 ) -> None:
@@ -238,7 +241,9 @@ def render(
     motion_blur: Annotated[bool, typer.Option("--motion-blur", help="Average 8 true sub-frames.")] = False,
     first: Annotated[int | None, typer.Option(min=0, help="First frame.")] = None,
     count: Annotated[int | None, typer.Option(min=1, help="How many frames.")] = None,
-    renderer: Annotated[str, typer.Option()] = "raster",
+    renderer: Annotated[
+        str, typer.Option(help="raster, or one that another package brings; a name that is not there lists all that are.")
+    ] = "raster",
     device: Annotated[str, typer.Option(help="auto, cpu or gpu.")] = "auto",
     partial: Annotated[bool, typer.Option("--partial", help="Use what is whole of a take that was cut off.")] = False,
     pack: PackOption = [],
@@ -318,9 +323,11 @@ def pack(
     pack: PackOption = [],
 ) -> None:
     """Pack shots into a LeRobotDataset v3."""
+    from worldwright.dataset.pack import check_request
     from worldwright.dataset.pack import pack as run
     from worldwright.verify.run import verify_path
 
+    check_request(shots, out, tier)
     verdicts: dict[Path, dict[str, Any]] = {}
     if not allow_unverified:
         for shot in shots:
@@ -328,6 +335,8 @@ def pack(
                 f"verify {shot.name}", lambda progress, shot=shot: verify_path(shot, _packs(pack), progress=progress)
             )
             verdicts[shot] = verdict.as_dict()
+            if not verdict.passed:  # it is refused: the others need not be looked at
+                break
     report = _with_progress(
         "pack",
         lambda progress: run(
@@ -347,6 +356,8 @@ def view(
     from worldwright.report.view import view as run
 
     run(path, _packs(pack), save=save)
+    if save is not None:
+        console.print(f"{save}: a Rerun recording of it", highlight=False)
 
 
 @app.command()
@@ -384,6 +395,7 @@ def _make(recipe: Any, recipe_folder: Path, out: Path, packs: dict[str, Path], j
             "recipe": recipe.model_dump(mode="json"),
             "packs": {name: str(path.resolve()) for name, path in plan.packs.items()},
             "tasks": [task.id for task in plan.tasks],
+            "task_names": {task.id: f"{task.kind} {task.name}" for task in plan.tasks},
             "errors": outcome.errors,
             "held": outcome.held,
             "wall_s": outcome.wall_s,
@@ -405,7 +417,7 @@ def _make(recipe: Any, recipe_folder: Path, out: Path, packs: dict[str, Path], j
         - sum(t.kind == "verify" and t.id in {*outcome.errors, *outcome.held} for t in plan.tasks)
     )
     console.print(
-        f"{takes} takes, {shots} shots, {frames} frames; {true} of {shots} shots verified; {time.perf_counter() - started:.0f} s",
+        f"{counted(takes, 'take')}, {counted(shots, 'shot')}, {counted(frames, 'frame')}; {true} of {counted(shots, 'shot')} verified; {time.perf_counter() - started:.0f} s",
         highlight=False,
     )
     for task in plan.of_kind("pack"):

@@ -162,7 +162,7 @@ def looks_whole(folder: Path, kind: str) -> bool:
         return False
 
 
-def _check_target(target: Path, kind: str) -> None:
+def check_new_folder(target: Path, kind: str) -> None:
     """Refuse to replace anything but a finished output of this kind with nothing else in it: no file of a user's is ever lost."""
     fix = "name another folder, or remove it"
     if target.name in ("", ".."):
@@ -224,7 +224,7 @@ def new_folder(target: Path, kind: str) -> Iterator[Path]:
     Nothing is left when the body fails or is interrupted. A finished ``target`` of the same kind is replaced; anything else there is
     refused, so that no user's folder is ever overwritten. One process at a time: a second one is refused.
     """
-    _check_target(target, kind)
+    check_new_folder(target, kind)
     with _workplace(target) as root:
         part = root / "out"
         try:
@@ -315,7 +315,7 @@ def resumable_folder(target: Path, kind: str, request_id: str) -> Iterator[Progr
     already, checked by hash. What another request left is thrown away. One process at a time: a second one is refused. Nothing is
     left when the body fails before its first step is finished.
     """
-    _check_target(target, kind)
+    check_new_folder(target, kind)
     with _workplace(target) as root:
         progress = Progress(root, request_id)
         try:

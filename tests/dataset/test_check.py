@@ -15,6 +15,7 @@ import pytest
 
 import worldwright.dataset
 from worldwright.dataset.check import check_dataset
+from worldwright.dataset.pack import pack
 from worldwright.errors import WorldwrightError
 from worldwright.outputs import write_manifest
 
@@ -63,7 +64,36 @@ def compact_copy(compact: Path, tmp_path: Path) -> Path:
 def test_whole_datasets_pass(master: Path, compact: Path) -> None:
     for root in (master, compact):
         assert failures(root) == {}
-        assert [check.name for check in check_dataset(root)] == ["manifest", "index", "rows", "stats", "pictures"]
+        assert [check.name for check in check_dataset(root)] == ["manifest", "index", "shots_verified", "rows", "stats", "pictures"]
+
+
+def test_a_dataset_of_shots_that_nobody_verified_is_said_to_be_verified(
+    master: Path, shots: list[Path], verdicts: dict[Path, dict[str, Any]], tmp_path: Path
+) -> None:
+    def said(root: Path) -> tuple[bool, bool, str]:
+        found = next(check for check in check_dataset(root) if check.name == "shots_verified")
+        return found.passed, found.skipped, found.message
+
+    assert said(master) == (True, False, "all 3 shots were verified when packed")
+    for name, given, message in (
+        ("none", {}, "3 of 3 shots were packed without being verified"),
+        ("some", {shot: verdicts[shot] for shot in shots[:2]}, "1 of 3 shots was packed without being verified"),
+    ):
+        pack(shots, tmp_path / name, verdicts=given, allow_unverified=True)
+        assert said(tmp_path / name) == (False, True, message)
+
+
+def test_a_shot_that_is_only_said_to_be_verified_is_believed(copy: Path) -> None:
+    def edit(rows: list[dict[str, Any]]) -> None:
+        checks = json.loads(rows[1]["checks"])
+        rows[1]["checks"] = json.dumps([check | {"passed": False} for check in checks])
+
+    edit_table(copy / PROVENANCE, edit)
+    assert "episode 1 is said to be verified" in failures(copy)["shots_verified"]
+    edit_table(copy / PROVENANCE, lambda rows: rows[2].update(checks="[7]"))
+    assert "its checks do not hold" in failures(copy)["shots_verified"]
+    edit_table(copy / PROVENANCE, lambda rows: rows[0].update(checks="[7]"))
+    assert "episode 0: checks is no list of checks" in failures(copy)["shots_verified"]
 
 
 def test_a_flipped_bit_is_found(copy: Path) -> None:

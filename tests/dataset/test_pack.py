@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
+import worldwright.cli
 from worldwright.dataset.check import check_dataset
 from worldwright.dataset.codecs import LIMITS
 from worldwright.dataset.pack import pack
@@ -109,6 +110,29 @@ def test_the_same_shot_twice_is_refused(shots: list[Path], verdicts: Verdicts, o
     refused("is the same shot as", [shots[2], shots[2]], out, verdicts=verdicts)
 
 
+def test_minutes_of_verifying_go_before_a_refusal_that_takes_none(
+    shots: list[Path], made: SimpleNamespace, tmp_path: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slow(*_: Any, **__: Any) -> None:
+        pytest.fail("a shot was verified first")
+
+    monkeypatch.setattr("worldwright.verify.run.verify_path", slow)
+    other = made.shot(tmp_path / "other", frames=2, fps=48)
+    taken = tmp_path / "taken"
+    taken.mkdir()
+    (taken / "notes.txt").write_text("mine")
+    for match, given, target, tier in (
+        ("its rate is 48 Hz", [shots[2], other], out, "master"),
+        ("is the same shot as", [shots[2], shots[2]], out, "master"),
+        ("no such folder", [shots[2], tmp_path / "none"], out, "master"),
+        ("unknown tier", [shots[2]], out, "huge"),
+        ("exists and is no finished output", [shots[2]], taken, "master"),
+    ):
+        with pytest.raises(WorldwrightError, match=match):
+            worldwright.cli.pack(given, target, tier=tier)
+    assert list(out.parent.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("change", "match"),
     [
@@ -160,7 +184,7 @@ def test_the_same_shots_give_the_same_bytes(shots: list[Path], verdicts: Verdict
         pack(shots[2:], tmp_path / name, tier="both", verdicts=verdicts)
     assert (tmp_path / "a" / MANIFEST).read_bytes() == (tmp_path / "b" / MANIFEST).read_bytes()
     names = [check.name for check in check_dataset(tmp_path / "a")]
-    assert names == ["manifest", "index", "rows", "stats", "pictures", "errors"]
+    assert names == ["manifest", "index", "shots_verified", "rows", "stats", "pictures", "errors"]
     assert all(check.passed for check in check_dataset(tmp_path / "a"))
 
 

@@ -18,7 +18,7 @@ from worldwright.factory.child import render_in_process
 from worldwright.outputs import check_manifest
 from worldwright.render.passes import ALL_PASSES
 from worldwright.render.registry import make_renderer
-from worldwright.render.run import render_shot, shutter_ticks
+from worldwright.render.run import RenderReport, render_shot, shutter_ticks
 from worldwright.render.shot import Shot
 from worldwright.render.stage import Stage
 from worldwright.take.model import TakeHeader
@@ -279,3 +279,9 @@ def test_an_output_that_cannot_be_made_is_one_line(take: Path, tmp_path: Path) -
     (tmp_path / "file").write_text("")
     with pytest.raises(WorldwrightError, match=r"file/shot: cannot be made"):
         render_shot(take, tmp_path / "file" / "shot", preset=SIZE, count=1)
+
+
+def test_the_closing_line_contradicts_itself() -> None:
+    """72 frames in 12 s are 6 a second, not 13.3: the rate leaves the loading out, and says so."""
+    report = RenderReport("s", 72, 72, reused=False, wall_s=12.0, cpu_s=9.0, setup_s=6.6, device="cpu")
+    assert report.line().startswith("s: 72 frames in 12.0 s, 6.6 of it loading (13.3 a second after that; CPU a frame: ")

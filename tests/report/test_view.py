@@ -25,6 +25,7 @@ def take(tmp_path_factory: pytest.TempPathFactory, cli: Cli) -> Path:
 def test_a_recording_is_missing_or_leaves_something_beside_it(take: Path, tmp_path: Path, cli: Cli) -> None:
     done = cli("view", take, "--save", tmp_path / "t.rrd")
     assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.replace("\n", "").endswith("t.rrd: a Rerun recording of it")
     assert [path.name for path in tmp_path.iterdir()] == ["t.rrd"]
     assert (tmp_path / "t.rrd").read_bytes()[:4] == b"RRF2"
 

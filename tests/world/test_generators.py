@@ -12,6 +12,7 @@ from scipy import ndimage
 
 from worldwright.assets.scene import build_scene
 from worldwright.errors import WorldwrightError
+from worldwright.verify.world import check_world
 from worldwright.world.files import parse_world, save_world, world_hash
 from worldwright.world.generators import FAMILIES, generate
 from worldwright.world.generators.parameters import parameters_of
@@ -124,6 +125,19 @@ def test_a_lamp_of_the_world_gives_light(made: Made) -> None:
 def test_a_playground_has_exactly_as_many_bodies_as_asked_for(bodies: int) -> None:
     world = generate("playground", 4, {"bodies": bodies})
     assert sum(entity.body != "static" for entity in world.entities) == bodies
+
+
+@pytest.mark.parametrize(
+    ("seed", "params"),
+    [
+        (2, {"bodies": 25, "machines": True, "launch": 3}),  # five dominoes, the ends of the run half off their mat
+        (1, {"bodies": 40, "machines": False, "launch": 6}),  # the ball comes down upon the pins
+        (2, {"bodies": 150, "machines": True, "launch": 6}),
+    ],
+)
+def test_a_generated_playground_fails_its_own_check(seed: int, params: dict[str, Any]) -> None:
+    found = check_world(generate("playground", seed, params), {})
+    assert [check.message for check in found if not check.passed and not check.skipped] == []
 
 
 def test_a_playground_without_machines_has_no_joints() -> None:

@@ -1,10 +1,12 @@
 """Is a dataset whole and consistent? Files against the manifest, rows against episodes, pictures against rows, figures against the rows.
 
-What the pictures show was verified before they were packed; here nothing may have been lost, moved or changed since.
+What the pictures show is verified before they are packed: ``shots_verified`` says of how many. Nothing may have been lost, moved or changed
+since.
 """
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -17,8 +19,8 @@ import numpy as np
 from worldwright.dataset.codecs import CODECS, LIMITS, decode_planes, measure
 from worldwright.dataset.episode import rows_hash, store_hashes
 from worldwright.dataset.features import COLUMNS, RGB_KEY
-from worldwright.dataset.index import Episode, Index, episode_rows, load_index, read_json
-from worldwright.dataset.layout import STATS_PATH, WORLDS_PATH
+from worldwright.dataset.index import Episode, Index, episode_rows, load_index, pick_columns, read_json
+from worldwright.dataset.layout import PROVENANCE_PATH, STATS_PATH, WORLDS_PATH
 from worldwright.dataset.reader import Dataset
 from worldwright.dataset.stats import number_stats, same
 from worldwright.dataset.tables import read_column
@@ -26,7 +28,9 @@ from worldwright.errors import WorldwrightError
 from worldwright.outputs import check_manifest, list_files, read_manifest
 from worldwright.render.passes import PASSES
 from worldwright.render.video import VideoReader
+from worldwright.verify.measure import skipped
 from worldwright.verify.verdict import Check
+from worldwright.words import counted
 
 Progress = Callable[[int, int], None]
 
@@ -52,6 +56,7 @@ def check_dataset(path: Path, *, progress: Progress | None = None) -> list[Check
             if progress:
                 progress(done[0], 2 * len(found.episodes))
 
+        checks.append(_run("shots_verified", lambda: _shots_verified(found)))
         checks.append(_run("rows", lambda: _rows(found, step)))
         checks.append(_run("stats", lambda: _stats(found)))
         checks.append(_run("pictures", lambda: _pictures(found, step)))
@@ -73,11 +78,17 @@ class _Wrong(Exception):  # noqa: N818 - a finding, not an error of ours
         self.frame, self.value, self.limit = frame, value, limit
 
 
+class _NotSaid(Exception):  # noqa: N818 - as above
+    """Why nothing can be said."""
+
+
 def _run(name: str, work: Callable[[], Outcome]) -> Check:
     try:
         message, evidence = work()
     except _Wrong as wrong:
         return Check(name, False, 0.0, str(wrong), wrong.frame, wrong.value, wrong.limit)
+    except _NotSaid as reason:
+        return skipped(name, str(reason))
     except WorldwrightError as error:
         return Check(name, False, 0.0, error.line())
     return Check(name, True, 1.0, message, evidence=evidence)
@@ -98,6 +109,26 @@ def _index(path: Path, out: list[Index]) -> Outcome:
         if not isinstance(named, dict) or not isinstance(named.get("entities"), dict):
             raise _Wrong(f"{WORLDS_PATH}: does not name the entities of episode {episode.index}", value=episode.world_hash)
     return "episodes follow one another, and every figure fits", {"episodes": len(index.episodes), "rows": index.info.total_frames}
+
+
+def _shots_verified(index: Index) -> Outcome:
+    """The verdicts that the shots had when they were packed. They are not judged again here: that takes the shots and their takes."""
+    table = pick_columns(index.root / PROVENANCE_PATH, ["verified", "checks"])
+    true = 0
+    for episode, (verified, text) in enumerate(zip(*(table.column(name).to_pylist() for name in table.column_names), strict=True)):
+        try:
+            found = json.loads(text)
+            holds = bool(found) and all(check["passed"] or check["skipped"] for check in found)
+        except (ValueError, RecursionError, TypeError, LookupError):
+            raise _Wrong(f"{PROVENANCE_PATH}: episode {episode}: checks is no list of checks", value=str(text)[:120]) from None
+        if verified and not holds:
+            raise _Wrong(f"{PROVENANCE_PATH}: episode {episode} is said to be verified, its checks do not hold")
+        true += bool(verified)
+    if true < len(table):
+        raise _NotSaid(
+            f"{len(table) - true} of {counted(len(table), 'shot')} {'was' if len(table) - true == 1 else 'were'} packed without being verified"
+        )
+    return f"all {len(table)} shots were verified when packed" if true > 1 else "the shot was verified when packed", {"shots": true}
 
 
 def _rows(index: Index, step: Callable[[], None]) -> Outcome:

@@ -192,7 +192,7 @@ def _columns(root: Path, info: LeRobotInfo) -> dict[str, list[Any]]:
     wanted += [f"videos/{key}/{part}" for key in keys for part in ("chunk_index", "file_index", "from_timestamp", "to_timestamp")]
     out: dict[str, list[Any]] = {name: [] for name in wanted}
     for path in sorted((root / "meta/episodes").glob("chunk-*/file-*.parquet")):
-        table = _pick(path, wanted)
+        table = pick_columns(path, wanted)
         for name in wanted:
             out[name] += table.column(name).to_pylist()
     found = len(out["episode_index"])
@@ -203,7 +203,8 @@ def _columns(root: Path, info: LeRobotInfo) -> dict[str, list[Any]]:
     return out
 
 
-def _pick(path: Path, wanted: list[str]) -> pa.Table:
+def pick_columns(path: Path, wanted: list[str]) -> pa.Table:
+    """These columns of a table, without empty cells, or one clear error."""
     try:
         missing = sorted(set(wanted) - set(pq.read_schema(path).names))
     except (pa.ArrowException, OSError) as error:
@@ -219,7 +220,7 @@ def _pick(path: Path, wanted: list[str]) -> pa.Table:
 
 def _episodes(root: Path, info: LeRobotInfo, own: OwnInfo) -> tuple[Episode, ...]:
     columns = _columns(root, info)
-    facts = _pick(root / PROVENANCE_PATH, ["episode_index", "codecs", "rows_hash", "store_hash", "world_hash"])
+    facts = pick_columns(root / PROVENANCE_PATH, ["episode_index", "codecs", "rows_hash", "store_hash", "world_hash"])
     if facts.column("episode_index").to_pylist() != list(range(info.total_episodes)):
         raise WorldwrightError("episodes are not those of meta/episodes", where=str(root / PROVENANCE_PATH), fix="pack again")
     episodes: list[Episode] = []

@@ -29,13 +29,14 @@ from worldwright.dataset.layout import (
     VIDEO_PATH,
     WORLDS_PATH,
 )
-from worldwright.dataset.sources import Source, open_sources
+from worldwright.dataset.sources import Source, open_sources, with_verdicts
 from worldwright.dataset.stats import COLOUR_LEVELS, Stats, number_stats
 from worldwright.dataset.tables import data_files, episode_files, provenance_file, read_column, write_tasks
 from worldwright.dataset.videos import is_full, video_info
 from worldwright.errors import WorldwrightError
-from worldwright.outputs import new_folder
+from worldwright.outputs import check_new_folder, new_folder
 from worldwright.render.info import ShotInfo
+from worldwright.words import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +56,21 @@ class PackReport:
         size = sum(self.bytes.values()) / 1e6
         checked = "all verified" if self.verified == self.episodes else f"{self.verified} of {self.episodes} verified"
         return (
-            f"{self.out}: {self.episodes} episodes, {self.frames} frames ({self.seconds:.1f} s), {checked}, "
+            f"{self.out}: {counted(self.episodes, 'episode')}, {counted(self.frames, 'frame')} ({self.seconds:.1f} s), {checked}, "
             f"tier {self.tier}, {size:.1f} MB"
         )
+
+
+def check_request(shots: Sequence[Path], out: Path, tier: str) -> list[Source]:
+    """The shots, if a dataset ``out`` can be made of them as far as can be said at once: before they are verified, which takes minutes.
+
+    Raises:
+        WorldwrightError: an unknown tier, a folder that may not be replaced, or shots that do not fit into one dataset.
+    """
+    if tier not in TIERS:
+        raise WorldwrightError(f"unknown tier {tier!r}", fix=f"one of {', '.join(TIERS)}")
+    check_new_folder(out, "dataset")
+    return open_sources(shots)
 
 
 def pack(
@@ -84,9 +97,7 @@ def pack(
     Raises:
         WorldwrightError: for the first shot that may not go in, for one whose files are not what its manifest says, and for a full disk.
     """
-    if tier not in TIERS:
-        raise WorldwrightError(f"unknown tier {tier!r}", fix=f"one of {', '.join(TIERS)}")
-    sources = open_sources(shots, verdicts, allow_unverified)
+    sources = with_verdicts(check_request(shots, out, tier), verdicts or {}, allow_unverified)
     total = sum(source.info.n_frames for source in sources)
     try:
         with new_folder(out, "dataset") as root:

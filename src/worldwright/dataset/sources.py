@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,12 +49,13 @@ def read_verdict(path: Path) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A shot that may go in. ``manifest`` is the hash of its manifest; ``verdict`` is None only where unverified shots were allowed."""
+    """A shot that may go in. ``manifest`` is the hash of its manifest; ``verdict`` is None until ``with_verdicts``, and after it only where
+    unverified shots were allowed."""
 
     path: Path
     info: ShotInfo
     manifest: str
-    verdict: dict[str, Any] | None
+    verdict: dict[str, Any] | None = None
 
     @property
     def verified(self) -> bool:
@@ -62,10 +63,8 @@ class Source:
         return self.verdict is not None and self.verdict.get("passed") is True
 
 
-def _verdict_of(
-    path: Path, info: ShotInfo, manifest: str, verdicts: Mapping[Path, Mapping[str, Any]], allow_unverified: bool
-) -> dict[str, Any] | None:
-    given = {key.resolve(): value for key, value in verdicts.items()} if verdicts else {}
+def _verdict_of(source: Source, given: Mapping[Path, Mapping[str, Any]], allow_unverified: bool) -> dict[str, Any] | None:
+    path, info, manifest = source.path, source.info, source.manifest
     verdict = dict(given[path.resolve()]) if path.resolve() in given else None
     if verdict is None and verdict_path(path).is_file():
         verdict = read_verdict(verdict_path(path))
@@ -95,9 +94,9 @@ def _verdict_of(
     return verdict
 
 
-def open_sources(shots: Sequence[Path], verdicts: Mapping[Path, Mapping[str, Any]] | None, allow_unverified: bool) -> list[Source]:
-    """Check that these shots may go into one dataset, before anything is written: finished, verified, none twice, of one size, rate and
-    set of passes. Only their shot.json is read."""
+def open_sources(shots: Sequence[Path]) -> list[Source]:
+    """Check that these shots fit into one dataset: finished, none twice, of one size, rate and set of passes. Only their shot.json is
+    read: this is for before what takes long."""
     if not shots:
         raise WorldwrightError("no shots to pack", fix="name at least one shot folder")
     if len(shots) > MAX_SHOTS:
@@ -126,8 +125,14 @@ def open_sources(shots: Sequence[Path], verdicts: Mapping[Path, Mapping[str, Any
         seen[info.id] = path
         if sources:
             _agree(sources[0], path, info)
-        sources.append(Source(path, info, manifest, _verdict_of(path, info, manifest, verdicts or {}, allow_unverified)))
+        sources.append(Source(path, info, manifest))
     return sources
+
+
+def with_verdicts(sources: Sequence[Source], verdicts: Mapping[Path, Mapping[str, Any]], allow_unverified: bool) -> list[Source]:
+    """The shots with their verdicts. Raises WorldwrightError for the first that is not verified, or not true, unless that is allowed."""
+    given = {path.resolve(): verdict for path, verdict in verdicts.items()}
+    return [replace(source, verdict=_verdict_of(source, given, allow_unverified)) for source in sources]
 
 
 def _agree(first: Source, path: Path, info: ShotInfo) -> None:

@@ -111,6 +111,8 @@ def _verify(args: Args, progress: Progress, warm: Warm) -> dict[str, Any]:
 def _pack(args: Args, progress: Progress, _: Warm) -> dict[str, Any]:
     from worldwright.dataset.pack import pack
 
+    if not args["shots"]:
+        raise WorldwrightError("no shot is there and verified", fix="see what failed before it")
     verdicts = {Path(shot): json.loads(Path(file).read_text()) for shot, file in args["verdicts"].items()}
     report = pack(
         [Path(shot) for shot in args["shots"]],

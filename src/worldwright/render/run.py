@@ -29,6 +29,7 @@ from worldwright.render.video import CRF, PRESET, group_size
 from worldwright.render.writer import write_shot
 from worldwright.take.model import FrameTable, TakeHeader
 from worldwright.take.reader import Take
+from worldwright.words import counted
 
 IN_FLIGHT = 2
 """Pictures that are submitted before the first is collected: one is drawn while the last one is read back and encoded."""
@@ -73,7 +74,8 @@ class RenderReport:
             return f"{self.path}: {self.frames} frames are there already"
         size = sum(self.bytes.values()) / 1e6
         return (
-            f"{self.path}: {self.frames} frames in {self.wall_s:.1f} s ({self.fps:.1f} a second; CPU a frame: "
+            f"{self.path}: {counted(self.frames, 'frame')} in {self.wall_s:.1f} s, {self.setup_s:.1f} of it loading "
+            f"({self.fps:.1f} a second after that; CPU a frame: "
             f"render {self.render_ms:.0f} ms, encode {sum(self.encode_ms.values()):.0f} ms; {size:.1f} MB)"
         )
 

@@ -82,7 +82,7 @@ def keys_svg(action: Array, flags: Array, fps: float) -> str:
     line, label = 14, 76
     scale = max(1.0, 640 / max(1, n))
     width, mouse_top = label + n * scale, line * len(rows) + 4
-    parts = [f'<svg class="keys" viewBox="0 0 {width:.0f} {mouse_top + 62}" role="img" aria-label="keys over time">']
+    parts = [f'<svg class="keys" viewBox="0 0 {width:.0f} {mouse_top + 76}" role="img" aria-label="keys over time">']
     for k, (name, on, colour) in enumerate(rows):
         y = k * line
         parts.append(
@@ -92,15 +92,18 @@ def keys_svg(action: Array, flags: Array, fps: float) -> str:
             f'<rect x="{label + a * scale:.1f}" y="{y + 2}" width="{(b - a) * scale:.1f}" height="{line - 5}" fill="{colour}"/>'
             for a, b in _runs(on)
         ]
-    peak = max(1.0, float(np.abs(action[:, len(KEYS) :]).max())) if n else 1.0
+    peak = float(np.abs(action[:, len(KEYS) :]).max()) if n else 0.0
     middle = mouse_top + 24
     for k, colour in ((len(KEYS), "#62c370"), (len(KEYS) + 1, "#c678dd")):
-        points = " ".join(f"{label + (i + 0.5) * scale:.1f},{middle - 22 * v / peak:.1f}" for i, v in enumerate(action[:, k]))
+        points = " ".join(
+            f"{label + (i + 0.5) * scale:.1f},{middle - 22 * v / max(peak, 1.0):.1f}" for i, v in enumerate(action[:, k])
+        )
         parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.2"/>')
         parts.append(
-            f'<text x="{label - 6}" y="{middle - 8 + 16 * (k - len(KEYS))}" text-anchor="end" fill="{colour}">{ACTION_NAMES[k]}</text>'
+            f'<text x="{label - 6}" y="{middle - 8 + 16 * (k - len(KEYS))}" text-anchor="end" style="fill:{colour}">{ACTION_NAMES[k]}</text>'
         )
     seconds = n / fps
     for s in range(0, int(seconds) + 1, max(1, int(seconds) // 8)):
         parts.append(f'<text x="{label + s * fps * scale:.1f}" y="{mouse_top + 60}">{s} s</text>')
+    parts.append(f'<text x="{label}" y="{mouse_top + 73}">mouse: counts a frame, peak {peak:g}</text>')
     return "".join([*parts, "</svg>"])

@@ -41,6 +41,11 @@ class ShotEntry:
     passed: bool | None
     checks: list[dict[str, Any]]
 
+    @property
+    def failing(self) -> list[str]:
+        """The names of the checks that do not hold."""
+        return [check["name"] for check in self.checks if not check["passed"] and not check["skipped"]]
+
 
 @dataclass(frozen=True, slots=True)
 class TakeEntry:
@@ -142,6 +147,7 @@ def write_report(run: Path, out: Path) -> None:
     """Write ``out``/index.html and its pictures for the run in folder ``run``. What failed is on the page, too."""
     summary = _read_json(run / "run.json")
     packs = {name: Path(path) for name, path in summary.get("packs", {}).items()}
+    names: dict[str, str] = summary.get("task_names", {})
     records: dict[str, dict[str, Any]] = {}
     for ident in summary["tasks"]:
         path = run / "tasks" / f"{ident}.json"
@@ -175,9 +181,9 @@ def write_report(run: Path, out: Path) -> None:
             frames=sum(r["result"]["frames"] for r in records.values() if r["kind"] == "render"),
             shots=shots,
             verified=sum(shot.passed is True for shot in shots),
-            false=[shot for shot in shots if shot.passed is False],
-            errors=summary["errors"],
-            held=summary["held"],
+            untrue=[shot for shot in shots if shot.passed is False],
+            errors=[(names.get(ident, ""), line) for ident, line in summary["errors"].items()],
+            held=[names.get(ident, ident[:12]) for ident in summary["held"]],
             wall=_duration(summary["wall_s"]),
             work=work,
             datasets=packs_made,

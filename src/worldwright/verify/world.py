@@ -19,6 +19,7 @@ from worldwright.transforms import pose_matrix, transform_points
 from worldwright.verify.context import Scene, make_scene
 from worldwright.verify.measure import failed, from_problems, passed, skipped
 from worldwright.verify.verdict import Check, Verdict
+from worldwright.words import counted
 from worldwright.world.files import load_world, resolve_packs, world_hash
 from worldwright.world.spec import World
 
@@ -132,7 +133,7 @@ def _inside(world: World, scene: Scene) -> Check:
     return from_problems(
         "inside",
         problems,
-        f"{len(world.entities)} entities, {len(world.spawns)} spawns and {len(world.goals)} goals are within the bounds",
+        f"{len(world.entities)} entities, {counted(len(world.spawns), 'spawn')} and {counted(len(world.goals), 'goal')} are within the bounds",
     )
 
 
@@ -172,7 +173,7 @@ def _supported(world: World, engine: Engine) -> Check:
             problems.append(f"spawn {spawn.name!r} of {character.name!r}: nothing below within 50 m")
         elif drop > SUPPORT_M + character.step_height:
             problems.append(f"spawn {spawn.name!r} of {character.name!r} is {drop:.2f} m above the ground")
-    return from_problems("supported", problems, f"{len(world.characters)} characters stand on ground")
+    return from_problems("supported", problems, f"{counted(len(world.characters), 'character')} with ground under the feet")
 
 
 def _goals_on_ground(world: World, engine: Engine) -> Check:
@@ -185,7 +186,7 @@ def _goals_on_ground(world: World, engine: Engine) -> Check:
         for goal, d in zip(world.goals, np.asarray(hits.distance), strict=True)
         if not d - 0.5 <= GOAL_DROP_M
     ]
-    return from_problems("goals_on_ground", problems, f"{len(world.goals)} goals are on ground")
+    return from_problems("goals_on_ground", problems, f"{counted(len(world.goals), 'goal')} on ground")
 
 
 def _settled(world: World, engine: Engine) -> list[Check]:
@@ -269,7 +270,10 @@ def _reachable(world: World, engine: Engine) -> Check:
                 f"goal {goal.name!r} at {_point(goal.position)} cannot be walked to: the way ends {nearest:.2f} m from it"
             )
     return from_problems(
-        "reachable", problems, f"{len(world.goals)} goals can be walked to ({len(grid)} places can)", {"places": len(grid)}
+        "reachable",
+        problems,
+        f"{counted(len(world.goals), 'goal')} can be walked to ({len(grid)} places can)",
+        {"places": len(grid)},
     )
 
 
