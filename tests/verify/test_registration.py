@@ -8,7 +8,7 @@ from scipy.ndimage import gaussian_filter, shift
 
 from worldwright.verify.measure import Measure
 from worldwright.verify.registration import position_between, register
-from worldwright.verify.shot_rgb import PLACE_PX, TIME, measure_rgb
+from worldwright.verify.shot_rgb import PLACE_ERRORS, PLACE_PX, TIME, measure_rgb
 
 
 def picture(seed: int = 0) -> np.ndarray:
@@ -22,14 +22,14 @@ def test_a_quarter_of_a_pixel_is_measured(moved: tuple[float, float]) -> None:
     b = shift(a, moved[::-1], order=3, mode="nearest").astype(np.float32)
     motion = register(b, a)
     assert motion.shift == pytest.approx(moved, abs=0.05)
-    assert motion.length > PLACE_PX + 3 * motion.error
+    assert motion.length > PLACE_PX + PLACE_ERRORS * motion.error
 
 
 def test_codec_noise_is_not_taken_for_motion() -> None:
     a = picture()
     b = a + gaussian_filter(np.random.default_rng(1).normal(size=a.shape), 1.0).astype(np.float32) * 8
     motion = register(b, a)
-    assert motion.length < PLACE_PX + 3 * motion.error
+    assert motion.length < PLACE_PX + PLACE_ERRORS * motion.error
 
 
 def test_brightness_is_not_taken_for_motion() -> None:

@@ -226,7 +226,7 @@ def measure_frames(
                 found.unreadable.append((k, stored.line()))
             continue
         if decoded is not None:
-            edges.add(k, decoded, stored)
+            edges.add(k, decoded, stored, None if drawn is None else drawn.get("rgb"))
         window[k] = (decoded, drawn)
         if k - 1 in judged:
             _rgb(window, k - 1, wanted, found)

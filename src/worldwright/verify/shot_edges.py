@@ -107,17 +107,28 @@ class EdgeRegistration:
         self._offsets: list[tuple[int, float, float]] = []
         self._times: list[tuple[int, float]] = []
 
-    def add(self, index: int, picture: NDArray[np.uint8], stored: Mapping[str, NDArray[Any]]) -> None:
-        """The next frame, in order."""
+    def add(
+        self, index: int, picture: NDArray[np.uint8], stored: Mapping[str, NDArray[Any]], drawn: NDArray[np.uint8] | None = None
+    ) -> None:
+        """The next frame, in order. ``drawn``: its rgb drawn again, where that is possible.
+
+        Where light makes the strongest edges (a horizon, shadows on a bare field) rgb seems displaced and is not: then the picture drawn
+        again seems so too, and only what the stored one is displaced beyond it counts.
+        """
         step = max(1, round(picture.shape[0] / ROWS))
         if step > 1:  # the same pixels of both
             picture = picture[step // 2 :: step, step // 2 :: step]
+            drawn = None if drawn is None else drawn[step // 2 :: step, step // 2 :: step]
             stored = {name: plane[step // 2 :: step, step // 2 :: step] for name, plane in stored.items()}
         geometry = geometry_edges(stored)
         if geometry is None:
             return
         edges = rgb_edges(picture)
-        self._offsets.append((index, *displacement(edges, geometry)))
+        x, y = displacement(edges, geometry)
+        if drawn is not None and float(np.hypot(x, y)) > OFFSET_PX:
+            own = displacement(rgb_edges(drawn), geometry)
+            x, y = x - own[0], y - own[1]
+        self._offsets.append((index, x, y))
         self._geometry[index], self._picture[index] = geometry, edges
         if index - 1 in self._geometry and index - 2 in self._geometry:
             self._judge(index - 1)

@@ -31,6 +31,9 @@ CHROMA_WINDOW = 5
 """Root mean square difference of colour (R - Y, B - Y) at half the resolution, which is what 4:2:0 video keeps, averaged over windows: the
 codec spends little on colour and is wrong in its details."""
 PLACE_PX = 0.12
+PLACE_ERRORS = 5.0
+"""rgb may lie this far off, and so many standard errors of what was measured: in small pictures of bare ground the codec alone moves things
+by a quarter of a pixel."""
 VISIBLE = 12.0
 """Levels by which a pixel must change between frames to tell one from the other through the codec."""
 FEWEST_TELLING = 6
@@ -76,7 +79,7 @@ def measure_rgb(index: int, decoded: U8, own: U8, neighbours: dict[int, U8]) -> 
         ),
         Measure(PICTURE, index, float(colour), COLOUR_LEVELS, "shift of the mean colour (levels of 255)"),
         Measure(PICTURE, index, chroma, CHROMA_LEVELS, "difference of colour (levels of 255)"),
-        Measure(PLACE, index, motion.length, PLACE_PX + 3 * motion.error, "motion against the picture drawn again (px)"),
+        Measure(PLACE, index, motion.length, PLACE_PX + PLACE_ERRORS * motion.error, "motion against the picture drawn again (px)"),
     ]
     for other, picture in sorted(neighbours.items()):
         place, error, telling = position_between(grey, reference, luma(picture), VISIBLE)
