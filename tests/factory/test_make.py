@@ -18,6 +18,8 @@ from worldwright.factory.local import finished, only_one, run_plan
 from worldwright.factory.plan import make_plan
 from worldwright.factory.recipe import Recipe, demo_recipe, load_recipe
 from worldwright.outputs import check_manifest
+from worldwright.record.loop import record
+from worldwright.world.generators import generate
 
 Cli = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -130,12 +132,14 @@ def test_a_bad_shot_stops_the_good_ones(tmp_path: Path, cli: Cli, tiny: str) -> 
     [
         ("policy: grammar", "policy: grammer", "policies[0]: no policy 'grammer'"),
         ("seed: 1}\ncameras", "seed: 1, params: {nonsense: 3}}\ncameras", "nonsense"),
-        ("[third, first]", "[third, nowhere.yaml]", "cameras[1]: nowhere.yaml"),
+        ("[third, first]", "[third, nowhere.yaml]", "nowhere.yaml: cannot be read"),
         ("[third, first]", "[third, thrid]", "cameras[1]: camera: no camera 'thrid'"),
         ("[third, first]", "['orbit:']", "cameras[0]: camera orbit"),
         ("96x54", "97x54", "presets[0]: preset"),
         ("96x54}", "96x54, fps: 60}\ntick_rate: 100\nsample_rate: 50", "frame rate: 24 a second is no whole number"),
         ("96x54}", "96x54}\nengine: pandora", "engine: no engine 'pandora'"),
+        ("seconds: 0.5", "seconds: 0.001", "policies[0]: seconds: 0.001 s are too short"),
+        ("policy: grammar, seconds: 0.5", "policy: loop, seconds: 4.5", "policies[0]: seconds: 4.5 s are too short"),
         ("96x54}", "96x54}\nrenderer: rasta", "renderer: no renderer 'rasta'"),
         ("seed: 1}\npolicies", "seed: 1, params: {size: 3}}\npolicies", "worlds[0]: playground"),
     ],
@@ -146,6 +150,60 @@ def test_a_typing_error_is_found_after_minutes_of_recording(tmp_path: Path, was:
         make_plan(parse_document(tiny.replace(was, now), "tiny", Recipe), tmp_path, tmp_path, {})
     assert f"recipe tiny: {names}" in caught.value.line() or names in caught.value.line()
     assert list((tmp_path / "worlds").iterdir()) == []
+
+
+PATH = "t,x,y,z,yaw_deg,pitch_deg\n0,0,0,{z},0,0\n1,1,0,{z},0,0\n"
+
+
+def test_an_edited_camera_file_keeps_the_old_shot(tmp_path: Path, tiny: str) -> None:
+    """The file lies beside the recipe, wherever the command runs; what is in it counts, not where it lies."""
+    recipe = parse_document(tiny.replace("[third, first]", "[path.csv]"), "tiny", Recipe)
+    ids = []
+    for name, z in (("one", 2), ("moved", 2), ("edited", 3)):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "path.csv").write_text(PATH.format(z=z))
+        plan = make_plan(recipe, folder, tmp_path / "run", {})
+        (render,) = plan.of_kind("render")
+        assert render.args["camera"] == str(folder / "path.csv")
+        ids.append((plan.of_kind("record")[0].id, render.id))
+    assert ids[0] == ids[1] and ids[0][0] == ids[2][0] and ids[0][1] != ids[2][1]
+
+
+def test_another_take_is_replayed_under_the_same_id(tiny_run: Path, tmp_path: Path, tiny: str) -> None:
+    take = next((tiny_run / "record").glob("*.mcap"))
+    ids = []
+    for k in range(2):
+        folder = tmp_path / str(k)
+        folder.mkdir()
+        shutil.copyfile(take, folder / "t.mcap")
+        text = tiny.replace("policy: grammar", "policy: replay, params: {take: t.mcap}")
+        plan = make_plan(parse_document(text, "tiny", Recipe), folder, tmp_path / "run", {})
+        assert plan.of_kind("record")[0].args["policy_params"]["take"] == str(folder / "t.mcap")
+        ids.append(plan.of_kind("record")[0].id)
+        # Another seed of the same policy: another take.
+        worldwright_take(tmp_path / "other.mcap")
+        take = tmp_path / "other.mcap"
+    assert ids[0] != ids[1]
+
+
+def worldwright_take(out: Path) -> None:
+    if not out.exists():
+        record(generate("playground", 1, {}), {}, out, policy="grammar", policy_params={}, seconds=0.5, seed=9)
+
+
+def test_shots_of_two_sizes_are_made_and_never_packed(tmp_path: Path, tiny: str) -> None:
+    text = tiny.replace("  - {size: 96x54}", "  - {size: 96x54}\n  - {size: 96x54, motion_blur: true}\n  - {size: 64x36, fps: 30}")
+    plan = make_plan(parse_document(text, "tiny", Recipe), tmp_path, tmp_path / "run", {})
+    packs = {task.out.name: len(task.args["shots"]) for task in plan.of_kind("pack")}
+    assert packs == {"dataset-96x54": 4, "dataset-64x36-30fps": 2}
+    assert all(set(task.args["verdicts"]) == set(task.args["shots"]) for task in plan.of_kind("pack"))
+
+
+def test_a_long_camera_makes_a_name_that_no_disk_takes(tmp_path: Path, tiny: str) -> None:
+    long = "orbit:radius=4." + "0" * 300
+    plan = make_plan(parse_document(tiny.replace("[third, first]", f"['{long}']"), "tiny", Recipe), tmp_path, tmp_path / "run", {})
+    assert all(len(task.out.name) < 200 for task in plan.tasks)
 
 
 def test_a_verdict_outlives_the_shot_that_it_judged(tiny_run: Path, tmp_path: Path, tiny: str) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from worldwright.engine.protocol import RIGS
 from worldwright.engine.registry import engine_names
 from worldwright.errors import WorldwrightError
 from worldwright.factory.recipe import Recipe
+from worldwright.factory.sources import camera_source, policy_params
 from worldwright.record.policies import make_policy
 from worldwright.record.rates import check_rates, ticks_of
 from worldwright.render.cameras import free_camera, no_camera
@@ -25,8 +27,9 @@ def naming(place: str) -> Iterator[None]:
         raise WorldwrightError(error.what, where=f"{place}: {error.where}" if error.where else place, fix=error.fix) from error
 
 
-def check_recipe(recipe: Recipe) -> None:
-    """Engine, renderer, rates, policies with their parameters, cameras and sizes. Raises WorldwrightError with the place."""
+def check_recipe(recipe: Recipe, folder: Path) -> None:
+    """Engine, renderer, rates, policies with their parameters, cameras and sizes. Raises WorldwrightError with the place. ``folder`` is
+    the recipe's: its camera files and takes lie relative to it."""
     place = f"recipe {recipe.name}"
     for what, name, known in (("engine", recipe.engine, engine_names()), ("renderer", recipe.renderer, renderer_names())):
         if name not in known:
@@ -35,11 +38,18 @@ def check_recipe(recipe: Recipe) -> None:
         check_rates(recipe.tick_rate, recipe.frame_rate, recipe.sample_rate)
     for k, policy in enumerate(recipe.policies):
         with naming(f"{place}: policies[{k}]"):
-            make_policy(policy.policy, policy.params)
+            player = make_policy(policy.policy, policy_params(policy, folder))
+            least = max(getattr(player, "least_seconds", 0.0), 1 / recipe.frame_rate)
+            if policy.seconds < least:
+                raise WorldwrightError(f"{policy.seconds:g} s are too short", where="seconds", fix=f"play {least:.3g} s or more")
     for k, camera in enumerate(recipe.cameras):
         with naming(f"{place}: cameras[{k}]"):
             # Other engines may record other rigs: those are known when the take is there.
-            if camera not in RIGS and free_camera(camera, recipe.tick_rate) is None and recipe.engine == "panda":
+            if (
+                camera not in RIGS
+                and free_camera(camera_source(camera, folder), recipe.tick_rate) is None
+                and recipe.engine == "panda"
+            ):
                 raise no_camera(camera, RIGS)
     for k, preset in enumerate(recipe.presets):
         with naming(f"{place}: presets[{k}]"):

@@ -85,13 +85,13 @@ class Child:
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)
 
-    def close(self) -> None:
-        """Let a child that has nothing to do, or that was interrupted, end; kill it if that takes too long."""
+    def close(self, grace: float = GRACE_S) -> None:
+        """Let a child that has nothing to do, or that was interrupted, end; kill it if that takes longer than ``grace`` seconds."""
         if self._process.stdin is not None:
             with contextlib.suppress(BrokenPipeError):
                 self._process.stdin.close()
         try:
-            self._process.wait(GRACE_S)
+            self._process.wait(max(grace, 0.1))
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

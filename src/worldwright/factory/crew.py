@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from worldwright.factory.child import Child
+from worldwright.factory.child import GRACE_S, Child
 from worldwright.factory.plan import Task
 
 TASKS_A_CHILD = 64
@@ -66,7 +67,8 @@ class Crew:
         children = [child for _, child in self.busy.values()] + [idle.child for idle in self._idle]
         for _, child in self.busy.values():
             child.interrupt()
+        until = time.monotonic() + GRACE_S  # for all of them together
         for child in children:
-            child.close()
+            child.close(until - time.monotonic())
         self.busy.clear()
         self._idle.clear()

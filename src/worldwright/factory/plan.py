@@ -11,11 +11,15 @@ from worldwright import __version__
 from worldwright.errors import WorldwrightError
 from worldwright.factory.check import check_recipe, naming
 from worldwright.factory.recipe import Recipe, RecipeWorld
+from worldwright.factory.sources import camera_content, camera_source, params_content, policy_params
 from worldwright.ids import content_id
 from worldwright.outputs import looks_whole
 from worldwright.world.files import load_world, resolve_packs, save_world, world_hash
 from worldwright.world.generators import generate
 from worldwright.world.spec import World
+
+MOST_NAME = 120
+"""Characters of a task's name, of which the name of its output is made: file systems take 255 bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +68,23 @@ def _world(source: RecipeWorld, recipe_folder: Path, place: str) -> World:
 
 
 def _task(
-    kind: str, name: str, needs: tuple[Task, ...], args: dict[str, Any], folder: Path, suffix: str, place: str | None = None
+    kind: str,
+    name: str,
+    needs: tuple[Task, ...],
+    args: dict[str, Any],
+    folder: Path,
+    suffix: str,
+    place: str | None = None,
+    content: Mapping[str, Any] | None = None,
 ) -> Task:
+    """``content``: what stands in the id for arguments that name files."""
     source = needs[0].source if needs else name
+    name = name[:MOST_NAME]
     # Paths are no part of an id: the run folder may be moved, and packs lie elsewhere on another machine.
     inputs = {
         key: value for key, value in args.items() if key not in ("packs", "world", "take", "path", "shots", "verdicts", "out")
     }
+    inputs |= dict(content or {})
     ident = content_id({"kind": kind, "name": name, "needs": [need.id for need in needs], "args": inputs, "version": __version__})
     out = folder / (place or f"{kind}/{name}-{ident[:8]}{suffix}")
     return Task(ident, kind, name, tuple(need.id for need in needs), args | {"out": str(out)}, out, source)
@@ -80,7 +94,7 @@ def make_plan(recipe: Recipe, recipe_folder: Path, folder: Path, packs: Mapping[
     """Generate the worlds (they are small) into ``folder``/worlds and plan everything that follows from them."""
     made: dict[int, tuple[World, Path, str, dict[str, str]]] = {}
     (folder / "worlds").mkdir(parents=True, exist_ok=True)
-    check_recipe(recipe)
+    check_recipe(recipe, recipe_folder)
     for k, source in enumerate(recipe.worlds):
         world = _world(source, recipe_folder, f"recipe {recipe.name}: worlds[{k}]")
         digest = world_hash(world)
@@ -93,9 +107,8 @@ def make_plan(recipe: Recipe, recipe_folder: Path, folder: Path, packs: Mapping[
         made[id(source)] = (world, path, digest, used)
 
     tasks: list[Task] = []
-    verdicts: dict[str, str] = {}
-    shots: list[Task] = []
-    checks: list[Task] = []
+    # A dataset has one size and one rate: shots of each go into one of their own.
+    batches: dict[str, list[tuple[Task, Task]]] = {}
     for source, policy in recipe.pairs():
         world, path, digest, used = made[id(source)]
         base = f"{world.name}-{policy.policy}-{policy.seed}"
@@ -108,7 +121,7 @@ def make_plan(recipe: Recipe, recipe_folder: Path, folder: Path, packs: Mapping[
                 "world_hash": digest,
                 "packs": used,
                 "policy": policy.policy,
-                "policy_params": policy.params,
+                "policy_params": policy_params(policy, recipe_folder),
                 "seconds": policy.seconds,
                 "seed": policy.seed,
                 "engine": recipe.engine,
@@ -118,12 +131,14 @@ def make_plan(recipe: Recipe, recipe_folder: Path, folder: Path, packs: Mapping[
             },
             folder,
             ".mcap",
+            content={"policy_params": params_content(policy, recipe_folder)},
         )
         tasks.append(record)
         for camera in recipe.cameras:
             for preset in recipe.presets:
                 blur = "-blur" if preset.motion_blur else ""
-                fps = f"-{preset.fps}fps" if preset.fps else ""
+                rate = None if preset.fps == recipe.frame_rate else preset.fps
+                fps = f"-{rate}fps" if rate else ""
                 name = f"{base}-{''.join(c if c.isalnum() else '_' for c in camera)}-{preset.size}{fps}{blur}"
                 render = _task(
                     "render",
@@ -132,24 +147,31 @@ def make_plan(recipe: Recipe, recipe_folder: Path, folder: Path, packs: Mapping[
                     {
                         "take": str(record.out),
                         "packs": used,
-                        "camera": camera,
+                        "camera": camera_source(camera, recipe_folder),
                         "preset": preset.size,
-                        "fps": preset.fps,
+                        "fps": rate,
                         "motion_blur": preset.motion_blur,
                         "renderer": recipe.renderer,
                     },
                     folder,
                     "",
+                    content={"camera": camera_content(camera, recipe_folder)},
                 )
                 verify = _task("verify", name, (render,), {"path": str(render.out), "packs": used}, folder, ".json")
-                verdicts[str(render.out)] = str(verify.out)
                 tasks += [render, verify]
-                shots.append(render)
-                checks.append(verify)
-    for k, tier in enumerate(recipe.dataset.tiers):
-        args = {"shots": [str(shot.out) for shot in shots], "verdicts": verdicts, "tier": tier, "name": recipe.dataset.name}
-        place = "dataset" if k == 0 else f"dataset-{tier}"
-        tasks.append(_task("pack", f"{recipe.dataset.name}-{tier}", tuple(checks), args, folder, "", place))
+                batches.setdefault(f"-{preset.size}{fps}", []).append((render, verify))
+    for kind, batch in batches.items():
+        which = kind if len(batches) > 1 else ""
+        for k, tier in enumerate(recipe.dataset.tiers):
+            args = {
+                "shots": [str(render.out) for render, _ in batch],
+                "verdicts": {str(render.out): str(verify.out) for render, verify in batch},
+                "tier": tier,
+                "name": f"{recipe.dataset.name}{which}",
+            }
+            place = f"dataset{which}" if k == 0 else f"dataset{which}-{tier}"
+            needs = tuple(verify for _, verify in batch)
+            tasks.append(_task("pack", f"{recipe.dataset.name}{which}-{tier}", needs, args, folder, "", place))
     seen: set[str] = set()
     for task in tasks:
         if task.id in seen:

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 
 from worldwright.documents import parse_document, read_text
 from worldwright.errors import WorldwrightError
+from worldwright.take.schema import MAX_SECONDS
 from worldwright.world.spec import InsidePath, Name, Strict
 
 Seed = Annotated[int, Field(ge=0, le=2**31 - 1)]
@@ -36,7 +37,7 @@ class RecipePolicy(Strict):
     """Who plays, for how long, from which seed."""
 
     policy: Name
-    seconds: Annotated[float, Field(gt=0, le=36_000)] = 10.0
+    seconds: Annotated[float, Field(gt=0, le=MAX_SECONDS, strict=True)] = 10.0
     seed: Seed = 0
     params: dict[str, Any] = {}
 

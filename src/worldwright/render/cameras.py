@@ -237,10 +237,12 @@ def free_camera(text: str, tick_rate: int) -> CameraTrack | None:
         return camera_from(
             {"kind": "fixed", "position": numbers[:3], "look_at": numbers[3:6], **fov}, tick_rate, where="camera fixed"
         )
-    path = Path(text)
-    if path.suffix.lower() in (*_DOCUMENTS, *_TABLES):
-        return CameraTrack(read_path(path, tick_rate), tick_rate)
-    return None
+    return CameraTrack(read_path(Path(text), tick_rate), tick_rate) if is_camera_file(text) else None
+
+
+def is_camera_file(text: str) -> bool:
+    """Whether ``text`` names a file of poses, by its ending."""
+    return not text.startswith(("orbit", "fixed:")) and Path(text).suffix.lower() in (*_DOCUMENTS, *_TABLES)
 
 
 def camera_from(description: Mapping[str, Any], tick_rate: int, *, where: str) -> CameraTrack:

@@ -37,6 +37,7 @@ class Loop:
 
     name = "loop"
     Params = Params
+    least_seconds = MIN_SECONDS
 
     def __init__(self, **params: object) -> None:
         self._params = Params.model_validate(params)
