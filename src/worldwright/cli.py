@@ -192,7 +192,7 @@ def record(
     policy: Annotated[str, typer.Option(help="explore, grammar, loop or replay.")] = "explore",
     seconds: Annotated[float, typer.Option(min=0.05, max=36_000, help="How long, in the world's time.")] = 20.0,
     seed: Annotated[int, typer.Option(min=0, max=2**31 - 1)] = 0,
-    frame_rate: Annotated[int, typer.Option(help="24, 30 or 60.")] = 24,
+    frame_rate: Annotated[int, typer.Option(help="Frames a second: 24, 30, 60, or another divisor of the tick rate.")] = 24,
     sample_rate: Annotated[int, typer.Option(min=1, max=10_000, help="States written a second.")] = 120,
     tick_rate: Annotated[int, typer.Option(min=1, max=10_000, help="Physics steps a second.")] = 240,
     engine: Annotated[
@@ -236,7 +236,10 @@ def render(
         str, typer.Option(help="first, third, orbit[:radius=4,...], fixed:x,y,z,... or a file of camera poses.")
     ] = "third",
     preset: Annotated[str, typer.Option(help="90p, 180p, 360p, 540p, 720p, 1080p, or WIDTHxHEIGHT.")] = "720p",
-    fps: Annotated[int | None, typer.Option(help="24, 30 or 60; the take's own unless given.")] = None,
+    fps: Annotated[
+        int | None,
+        typer.Option(help="Frames a second: 24, 30, 60, or another divisor of the sample rate; the take's own unless given."),
+    ] = None,
     passes: Annotated[str | None, typer.Option(help="Comma-separated; all unless given.")] = None,
     motion_blur: Annotated[bool, typer.Option("--motion-blur", help="Average 8 true sub-frames.")] = False,
     first: Annotated[int | None, typer.Option(min=0, help="First frame.")] = None,

@@ -1,6 +1,6 @@
 """Training clips from a dataset: any one by its number, or all in a shuffled order.
 
-No torch is needed; the arrays own their memory in C order, so that ``torch.from_numpy`` takes them without a copy. A ``Dataset`` can be given
+No torch is needed; the arrays are in C order and shared with nobody, so that ``torch.from_numpy`` takes them without a copy. A ``Dataset`` can be given
 to worker processes, forked or spawned: files are opened lazily, by each process for itself.
 """
 

@@ -83,9 +83,8 @@ class Shot:
             try:
                 self._check_index("frames", first + count - 1)
                 block = {name: np.asarray(array[first : first + count]) for name, array in self._arrays.items()}
-            except (
-                Exception
-            ):  # zarr and its codecs raise many kinds for damaged bytes: frame by frame it is told which ones are whole
+            except Exception:
+                # zarr and its codecs raise many kinds for damaged bytes: read one by one, each frame tells its own error.
                 yield from (self._whole_frame(k) for k in range(first, first + count))
             else:
                 yield from ({name: planes[i] for name, planes in block.items()} for i in range(count))

@@ -33,7 +33,7 @@ def _rerun() -> Any:
         import rerun
     except ImportError:
         raise WorldwrightError(
-            "the viewer Rerun is not installed", where="worldwright view", fix="pip install 'worldwright[view]'"
+            "the viewer Rerun is not installed", where="worldwright view", fix="in the checkout: .venv/bin/pip install -e '.[view]'"
         ) from None
     return rerun
 
