@@ -51,11 +51,11 @@ class Crew:
         return child
 
     def give_back(self, task: Task, *, well: bool) -> None:
-        """The task has ended. A child that failed has ended too."""
+        """The task has ended. A child that failed is not used again: mostly it has ended too."""
         _, child = self.busy.pop(task.id)
         if not well:
-            return
-        if child.tasks >= TASKS_A_CHILD:
+            child.interrupt()
+        if not well or child.tasks >= TASKS_A_CHILD:
             child.close()
             return
         self._idle.append(_Idle(child, task.source))
