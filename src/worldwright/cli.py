@@ -235,13 +235,25 @@ def render(
     camera: Annotated[
         str, typer.Option(help="first, third, orbit[:radius=4,...], fixed:x,y,z,... or a file of camera poses.")
     ] = "third",
-    preset: Annotated[str, typer.Option(help="90p, 180p, 360p, 540p, 720p, 1080p, or WIDTHxHEIGHT.")] = "720p",
+    preset: Annotated[
+        str,
+        typer.Option(
+            help="90p, 180p, 360p, 540p, 720p, 1080p, or WIDTHxHEIGHT; with @16 behind it 16 samples a pixel (pathtraced)."
+        ),
+    ] = "720p",
     fps: Annotated[
         int | None,
         typer.Option(help="Frames a second: 24, 30, 60, or another divisor of the sample rate; the take's own unless given."),
     ] = None,
     passes: Annotated[str | None, typer.Option(help="Comma-separated; all unless given.")] = None,
     motion_blur: Annotated[bool, typer.Option("--motion-blur", help="Average 8 true sub-frames.")] = False,
+    look: Annotated[
+        str | None,
+        typer.Option(
+            help="Another light and weather: clear, overcast, fog, ...; several, comma-separated, make a shot each, in the folder OUT. "
+            "A name that is not there lists all that are."
+        ),
+    ] = None,
     first: Annotated[int | None, typer.Option(min=0, help="First frame.")] = None,
     count: Annotated[int | None, typer.Option(min=1, help="How many frames.")] = None,
     renderer: Annotated[
@@ -255,26 +267,29 @@ def render(
     from worldwright.factory.child import render_in_process
     from worldwright.render.passes import ALL_PASSES
 
-    report = _with_progress(
-        f"render {take.name}",
-        lambda progress: render_in_process(
-            take,
-            out,
-            camera=camera,
-            preset=preset,
-            fps=fps,
-            passes=tuple(passes.split(",")) if passes else ALL_PASSES,
-            motion_blur=motion_blur,
-            first=first,
-            count=count,
-            packs=_packs(pack),
-            renderer=renderer,
-            device=device,
-            partial=partial,
-            progress=progress,
-        ),
-    )
-    console.print(report.line(), highlight=False)
+    looks = look.split(",") if look else [None]
+    for name in looks:
+        report = _with_progress(
+            f"render {take.name}{f' {name}' if name else ''}",
+            lambda progress, name=name: render_in_process(
+                take,
+                out / name if name and len(looks) > 1 else out,
+                camera=camera,
+                preset=preset,
+                fps=fps,
+                passes=tuple(passes.split(",")) if passes else ALL_PASSES,
+                motion_blur=motion_blur,
+                look=name,
+                first=first,
+                count=count,
+                packs=_packs(pack),
+                renderer=renderer,
+                device=device,
+                partial=partial,
+                progress=progress,
+            ),
+        )
+        console.print(report.line(), highlight=False)
 
 
 def _verify(path: Path, pack: list[str], *, as_json: bool, fast: bool = False, jobs: int | None = 1) -> None:

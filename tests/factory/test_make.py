@@ -140,7 +140,7 @@ def test_a_bad_shot_stops_the_good_ones(tmp_path: Path, cli: Cli, tiny: str) -> 
         ("96x54}", "96x54}\nengine: pandora", "engine: no engine 'pandora'"),
         ("seconds: 0.5", "seconds: 0.001", "policies[0]: seconds: 0.001 s are too short"),
         ("policy: grammar, seconds: 0.5", "policy: loop, seconds: 4.5", "policies[0]: seconds: 4.5 s are too short"),
-        ("96x54}", "96x54}\nrenderer: rasta", "renderer: no renderer 'rasta'"),
+        ("96x54}", "96x54}\nrenderers: [rasta]", "renderers[0]: no renderer 'rasta'"),
         ("seed: 1}\npolicies", "seed: 1, params: {size: 3}}\npolicies", "worlds[0]: playground"),
     ],
 )

@@ -25,6 +25,7 @@ from worldwright.take.model import TakeHeader
 from worldwright.take.reader import Take
 from worldwright.take.writer import TakeWriter
 from worldwright.world.files import world_hash
+from worldwright.world.looks import LOOKS
 from worldwright.world.spec import World
 
 SECONDS = 4
@@ -162,6 +163,26 @@ def test_motion_blur_changes_the_picture_and_no_other_pass(shot: Path, take: Pat
     for name in ALL_PASSES[1:]:
         np.testing.assert_array_equal(blurred.read(name, 0), whole.read(name, 20))
     assert np.abs(blurred.rgb(0).astype(int) - whole.rgb(20)).max() > 8
+
+
+def test_a_look_changes_the_picture_and_no_other_pass(shot: Path, take: Path, tmp_path: Path) -> None:
+    render_shot(take, tmp_path / "fog", preset=SIZE, look="fog", first=20, count=2)
+    fog, whole = Shot.open(tmp_path / "fog"), Shot.open(shot)
+    assert fog.info.look == LOOKS["fog"] and whole.info.look is None and fog.info.id != whole.info.id
+    for name in ALL_PASSES[1:]:
+        np.testing.assert_array_equal(fog.read(name, 0), whole.read(name, 20))
+    assert np.abs(fog.rgb(0).astype(int) - whole.rgb(20)).max() > 20
+
+
+def test_a_look_that_is_not_there_is_refused_with_those_that_are(take: Path, tmp_path: Path) -> None:
+    with pytest.raises(WorldwrightError, match="no look 'hail'") as error:
+        render_shot(take, tmp_path / "hail", preset=SIZE, look="hail")
+    assert "fog" in (error.value.fix or "") and not (tmp_path / "hail").exists()
+
+
+def test_samples_asked_of_a_renderer_that_does_not_sample_are_refused(take: Path, tmp_path: Path) -> None:
+    with pytest.raises(WorldwrightError, match="does not sample"):
+        render_shot(take, tmp_path / "many", preset=f"{SIZE}@16", count=1)
 
 
 def test_the_shutter_is_open_for_half_a_frame_from_the_instant_on(take: Path) -> None:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from worldwright.assets.model import Image, Mesh, Model, SceneGeometry, Skeleton, Surface
 from worldwright.errors import WorldwrightError
 from worldwright.render.passes import ALL_PASSES, PASSES, decode, linear_to_srgb
-from worldwright.render.protocol import Moment, View
+from worldwright.render.protocol import Moment, Scenery, View
 from worldwright.render.raster import RasterRenderer, describe_device, fieldcache
 from worldwright.render.raster.fieldcache import CACHE_VARIABLE
 from worldwright.render.raster.textures import paint_surfaces
@@ -165,6 +165,13 @@ def renderer() -> Iterator[RasterRenderer]:
     made.close()
 
 
+TICK_RATE = 240
+
+
+def bare() -> Scenery:
+    return Scenery(world_of([("static", (0, 0, 0))]), geometry_of({1: ground()}), (), TICK_RATE)
+
+
 def picture(
     renderer: RasterRenderer,
     world: World,
@@ -174,7 +181,7 @@ def picture(
     passes: tuple[str, ...] = ALL_PASSES,
     size: tuple[int, int] = (W, H),
 ) -> Picture:
-    renderer.open(world, geometry, bodies, *size, passes)
+    renderer.open(Scenery(world, geometry, bodies, TICK_RATE), *size, passes)
     renderer.submit(moment)
     return renderer.collect()
 
@@ -445,7 +452,7 @@ def test_culling_changes_no_pixel(renderer: RasterRenderer) -> None:
     everything = RasterRenderer(cull=False)
     try:
         for r in (renderer, everything):
-            r.open(world, geometry, bodies, W, H, ALL_PASSES)
+            r.open(Scenery(world, geometry, bodies, TICK_RATE), W, H, ALL_PASSES)
         for k in (0, 12, 25):
             outs = []
             for r in (renderer, everything):
@@ -475,7 +482,7 @@ def test_a_closed_renderer_keeps_buffers_that_the_exit_trips_over() -> None:
 def test_a_picture_does_not_depend_on_those_before(renderer: RasterRenderer) -> None:
     world, geometry, bodies = busy()
     alone = picture(renderer, world, geometry, busy_moment(world, bodies, 3), bodies)
-    renderer.open(world, geometry, bodies, W, H, ALL_PASSES)
+    renderer.open(Scenery(world, geometry, bodies, TICK_RATE), W, H, ALL_PASSES)
     rows = []
     for k in range(5):  # two in flight
         renderer.submit(busy_moment(world, bodies, k))
@@ -633,14 +640,19 @@ def test_edges_are_smooth_in_rgb_alone(renderer: RasterRenderer) -> None:
     assert between.mean() > 0.5 and between.max() <= 3
 
 
+def test_samples_asked_of_one_that_does_not_sample_are_refused(renderer: RasterRenderer) -> None:
+    with pytest.raises(WorldwrightError, match="does not sample"):
+        renderer.open(bare(), W, H, ("rgb",), samples=4)
+
+
 @pytest.mark.parametrize(("size", "passes"), [((0, 10), ("rgb",)), ((10, 9000), ("rgb",)), ((10, 10), ("beauty",)), ((10, 10), ())])
 def test_a_picture_that_cannot_be_made_is_refused(renderer: RasterRenderer, size: tuple[int, int], passes: tuple[str, ...]) -> None:
     with pytest.raises(WorldwrightError):
-        renderer.open(world_of([("static", (0, 0, 0))]), geometry_of({1: ground()}), (), *size, passes)
+        renderer.open(bare(), *size, passes)
 
 
 def test_an_instant_of_another_world_is_refused(renderer: RasterRenderer) -> None:
-    renderer.open(world_of([("static", (0, 0, 0))]), geometry_of({1: ground()}), (), W, H, ("depth",))
+    renderer.open(bare(), W, H, ("depth",))
     with pytest.raises(WorldwrightError, match="1 bodies"):
         renderer.submit(still(look((0, 0, 2), (5, 0, 0), W, H), instant([(0, 0, 0)])))
     with pytest.raises(WorldwrightError, match="no picture"):

@@ -182,6 +182,10 @@ class PandaEngine:
             hit = physics.sweep(shape, (ax, ay, az), (bx, by, bz), _ALL)
         return SweepHit(1.0, (0.0, 0.0, 0.0), 0) if hit is None else SweepHit(hit.fraction, hit.normal, physics.ids[hit.node])
 
+    def attachments(self) -> Mapping[str, bytes]:
+        """None: the states say everything."""
+        return {}
+
     def snapshot(self) -> dict[str, Any]:
         """Versions and settings that reproduce this run."""
         return {

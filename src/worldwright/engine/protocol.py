@@ -122,6 +122,10 @@ class Engine(Protocol):
     def sweep_capsule(self, radius: float, height: float, start: F64, end: F64, *, ignore: Sequence[int] = ()) -> SweepHit:
         """Move an upright capsule (whole height, its centre given) from start to end."""
 
+    def attachments(self) -> Mapping[str, bytes]:
+        """The engine's own files of the run so far by name, for a renderer that lets the engine play them again: asked for once, after
+        the last tick, and kept in the take. Empty where the states say everything."""
+
     def snapshot(self) -> dict[str, Any]:
         """Versions and settings that reproduce this run: written into the take."""
 

@@ -27,13 +27,18 @@ def naming(place: str) -> Iterator[None]:
         raise WorldwrightError(error.what, where=f"{place}: {error.where}" if error.where else place, fix=error.fix) from error
 
 
+def _known(what: str, name: str, known: list[str], place: str) -> None:
+    if name not in known:
+        raise WorldwrightError(f"no {what} {name!r}", where=place, fix=f"choose one of {', '.join(known)}")
+
+
 def check_recipe(recipe: Recipe, folder: Path) -> None:
     """Engine, renderer, rates, policies with their parameters, cameras and sizes. Raises WorldwrightError with the place. ``folder`` is
     the recipe's: its camera files and takes lie relative to it."""
     place = f"recipe {recipe.name}"
-    for what, name, known in (("engine", recipe.engine, engine_names()), ("renderer", recipe.renderer, renderer_names())):
-        if name not in known:
-            raise WorldwrightError(f"no {what} {name!r}", where=f"{place}: {what}", fix=f"choose one of {', '.join(known)}")
+    _known("engine", recipe.engine, engine_names(), f"{place}: engine")
+    for k, name in enumerate(recipe.renderers):
+        _known("renderer", name, renderer_names(), f"{place}: renderers[{k}]")
     with naming(place):
         check_rates(recipe.tick_rate, recipe.frame_rate, recipe.sample_rate)
     for k, policy in enumerate(recipe.policies):
@@ -54,5 +59,7 @@ def check_recipe(recipe: Recipe, folder: Path) -> None:
     for k, preset in enumerate(recipe.presets):
         with naming(f"{place}: presets[{k}]"):
             parse_preset(preset.size)
+            for j, name in enumerate(preset.renderers or ()):
+                _known("renderer", name, renderer_names(), f"renderers[{j}]")
             if preset.fps is not None:
                 ticks_of("fps", preset.fps, recipe.tick_rate)

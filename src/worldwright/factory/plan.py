@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,12 +10,13 @@ from typing import Any
 from worldwright import __version__
 from worldwright.errors import WorldwrightError
 from worldwright.factory.check import check_recipe, naming
-from worldwright.factory.recipe import Recipe, RecipeWorld
+from worldwright.factory.recipe import Recipe, RecipePreset, RecipeWorld
 from worldwright.factory.sources import camera_content, camera_source, params_content, policy_params
 from worldwright.ids import content_id
 from worldwright.outputs import looks_whole
 from worldwright.world.files import load_world, resolve_packs, save_world, world_hash
 from worldwright.world.generators import generate
+from worldwright.world.looks import find_look
 from worldwright.world.spec import World
 
 MOST_NAME = 120
@@ -90,6 +91,14 @@ def _task(
     return Task(ident, kind, name, tuple(need.id for need in needs), args | {"out": str(out)}, out, source)
 
 
+def _ways(recipe: Recipe) -> Iterator[tuple[int, RecipePreset, str, str | None]]:
+    """Every preset (and its number) with each renderer and look that it is to be made by and in."""
+    for k, preset in enumerate(recipe.presets):
+        for renderer in preset.renderers or recipe.renderers:
+            for look in preset.looks or recipe.looks:
+                yield k, preset, renderer, look
+
+
 def make_plan(recipe: Recipe, recipe_folder: Path, folder: Path, packs: Mapping[str, Path]) -> Plan:
     """Generate the worlds (they are small) into ``folder``/worlds and plan everything that follows from them."""
     made: dict[int, tuple[World, Path, str, dict[str, str]]] = {}
@@ -135,11 +144,16 @@ def make_plan(recipe: Recipe, recipe_folder: Path, folder: Path, packs: Mapping[
         )
         tasks.append(record)
         for camera in recipe.cameras:
-            for preset in recipe.presets:
+            for k, preset, renderer, look in _ways(recipe):
+                with naming(f"recipe {recipe.name}: presets[{k}]"):
+                    worn = None if look is None else find_look(world, look)
                 blur = "-blur" if preset.motion_blur else ""
                 rate = None if preset.fps == recipe.frame_rate else preset.fps
                 fps = f"-{rate}fps" if rate else ""
-                name = f"{base}-{''.join(c if c.isalnum() else '_' for c in camera)}-{preset.size}{fps}{blur}"
+                way = "".join(f"-{text}" for text in (None if renderer == "raster" else renderer, look) if text)
+                name = (
+                    f"{base}-{''.join(c if c.isalnum() else '_' for c in camera)}-{preset.size.replace('@', '_')}{fps}{blur}{way}"
+                )
                 render = _task(
                     "render",
                     name,
@@ -151,15 +165,19 @@ def make_plan(recipe: Recipe, recipe_folder: Path, folder: Path, packs: Mapping[
                         "preset": preset.size,
                         "fps": rate,
                         "motion_blur": preset.motion_blur,
-                        "renderer": recipe.renderer,
+                        "renderer": renderer,
+                        "look": look,
                     },
                     folder,
                     "",
-                    content={"camera": camera_content(camera, recipe_folder)},
+                    content={
+                        "camera": camera_content(camera, recipe_folder),
+                        "look": None if worn is None else worn.model_dump(mode="json"),
+                    },
                 )
                 verify = _task("verify", name, (render,), {"path": str(render.out), "packs": used}, folder, ".json")
                 tasks += [render, verify]
-                batches.setdefault(f"-{preset.size}{fps}", []).append((render, verify))
+                batches.setdefault(f"-{preset.size.partition('@')[0]}{fps}", []).append((render, verify))
     for kind, batch in batches.items():
         which = kind if len(batches) > 1 else ""
         for k, tier in enumerate(recipe.dataset.tiers):

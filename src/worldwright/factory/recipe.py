@@ -43,11 +43,14 @@ class RecipePolicy(Strict):
 
 
 class RecipePreset(Strict):
-    """Size (``360p``, ``128x72``), frame rate (the take's own unless named) and motion blur of the shots."""
+    """Size (``360p``, ``128x72``; ``720p@16`` with 16 samples a pixel), frame rate (the take's own unless named) and motion blur of the
+    shots. ``renderers`` and ``looks`` take the place of the recipe's."""
 
-    size: Annotated[str, Field(pattern=r"^(\d{2,4}p|\d{2,4}x\d{2,4})$")] = "360p"
+    size: Annotated[str, Field(pattern=r"^(\d{2,4}p|\d{2,4}x\d{2,4})(@\d{1,5})?$")] = "360p"
     fps: Literal[24, 30, 60] | None = None
     motion_blur: bool = False
+    renderers: Annotated[list[Name], Field(min_length=1, max_length=16)] | None = None
+    looks: Annotated[list[Name | None], Field(min_length=1, max_length=64)] | None = None
 
 
 class RecipeDataset(Strict):
@@ -73,7 +76,9 @@ class Recipe(Strict):
     sample_rate: Annotated[int, Field(ge=24, le=2_000)] = 120
     frame_rate: Literal[24, 30, 60] = 24
     engine: Name = "panda"
-    renderer: Name = "raster"
+    renderers: Annotated[list[Name], Field(min_length=1, max_length=16)] = ["raster"]
+    looks: Annotated[list[Name | None], Field(min_length=1, max_length=64)] = [None]
+    """Light and weather of the shots, one each; null is the world's own."""
     dataset: RecipeDataset = RecipeDataset()
 
     @model_validator(mode="after")

@@ -274,6 +274,8 @@ def _play(
                 clock.lap("writing")
             if progress is not None and ((frame + 1) % every == 0 or frame + 1 == frames):
                 progress(frame + 1, frames)
+        for name, data in engine.attachments().items():
+            writer.attach(name, data)
         writer.close()
         clock.lap("writing")
         clock.settle()

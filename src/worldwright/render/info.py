@@ -12,6 +12,7 @@ from worldwright.controls import ACTION_NAMES, EFFECT_NAMES, Flag
 from worldwright.errors import WorldwrightError
 from worldwright.render.passes import PASSES, PassInfo
 from worldwright.render.planes import STORE, plane_shape
+from worldwright.world.spec import Look
 
 INFO_FILE, ROWS_FILE, TAKE_FILE, RGB_FILE = "shot.json", "frames.parquet", "take.mcap", "rgb.mp4"
 MAX_INFO_BYTES = 64 << 20
@@ -27,11 +28,12 @@ class _Strict(BaseModel):
 
 
 class RendererInfo(_Strict):
-    """Who made the pictures, on what, and how light became colour."""
+    """Who made the pictures, on what, with how many samples a pixel (None: it does not sample), and how light became colour."""
 
     name: Text
     version: Text
     device: Text
+    samples: Count | None = None
     exposure: Annotated[float, Field(allow_inf_nan=False, gt=0)] = 1.0
     tone_curve: Text = "as the renderer's documentation says"
 
@@ -115,6 +117,8 @@ class ShotInfo(_Strict):
     first_frame: Annotated[int, Field(ge=0, le=100_000_000)] = 0
     """Row 0 is this frame of the take, counted at this shot's rate."""
     motion_blur: MotionBlur | None = None
+    look: Look | None = None
+    """The light and weather put on the take's world; None: its own."""
     conventions: Conventions = Conventions()
     action_names: tuple[str, ...] = ACTION_NAMES
     effect_names: tuple[str, ...] = EFFECT_NAMES

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from worldwright.errors import WorldwrightError
 from worldwright.take.model import TakeHeader
 
 SMALLEST, LARGEST = 16, 8192
+MOST_SAMPLES = 16_384
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A picture size in pixels, both even (H.264 4:2:0 halves the colour)."""
+    """A picture size in pixels, both even (H.264 4:2:0 halves the colour), and the samples a pixel of a renderer that samples: None is
+    its own choice."""
 
     name: str
     width: int
     height: int
+    samples: int | None = None
 
 
 PRESETS = {
@@ -34,12 +37,22 @@ PRESETS = {
 
 
 def parse_preset(text: str) -> Preset:
-    """A preset by name, or any size as ``128x72``."""
+    """A preset by name, or any size as ``128x72``; with ``@64`` behind it 64 samples a pixel."""
+    size, sign, number = text.partition("@")
+    if sign:
+        if not re.fullmatch(r"[0-9]{1,6}", number) or not 1 <= int(number) <= MOST_SAMPLES:
+            raise WorldwrightError(
+                f"{number!r} samples in {text!r}", where="preset", fix=f"write a number from 1 to {MOST_SAMPLES}, such as 720p@16"
+            )
+        plain = parse_preset(size)
+        return replace(plain, name=f"{plain.name}@{int(number)}", samples=int(number))
     if text in PRESETS:
         return PRESETS[text]
     if not (found := re.fullmatch(r"([0-9]{1,5})x([0-9]{1,5})", text)):
         raise WorldwrightError(
-            f"no preset {text!r}", where="preset", fix=f"choose one of {', '.join(PRESETS)}, or WIDTHxHEIGHT such as 128x72"
+            f"no preset {text!r}",
+            where="preset",
+            fix=f"choose one of {', '.join(PRESETS)}, or WIDTHxHEIGHT such as 128x72, and @SAMPLES behind it",
         )
     width, height = int(found[1]), int(found[2])
     if not (min(width, height) >= SMALLEST and max(width, height) <= LARGEST) or width % 2 or height % 2:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -36,6 +36,21 @@ class Moment:
     shutter: tuple[tuple[Instant, View], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Scenery:
+    """What a renderer is opened for: all of a take that stays the same from picture to picture.
+
+    ``world`` is as it shall be seen, its look put on. ``body_ids`` are the entities that move, in the order of an instant's rows.
+    ``tick_rate`` is ticks a second, for what moves with the clock alone (rain). ``attachments`` are the take's files by name, for a
+    renderer that lets the engine of the take play them again."""
+
+    world: World
+    geometry: SceneGeometry
+    body_ids: tuple[int, ...]
+    tick_rate: int
+    attachments: Mapping[str, bytes] = field(default_factory=dict)
+
+
 class Renderer(Protocol):
     """Makes pictures. ``submit`` starts one, ``collect`` gives the oldest one submitted: so that reading back overlaps with drawing."""
 
@@ -45,16 +60,14 @@ class Renderer(Protocol):
     """What it runs on, as the driver says."""
     passes: tuple[str, ...]
     """What it can give; a pass that it cannot give is declared absent, never faked."""
+    samples: int | None
+    """Samples a pixel of rgb where the preset names none; None: it does not sample, and a preset that names some is refused."""
+    engine: str | None
+    """The engine whose takes alone it can show; None: any take."""
+    rigs: tuple[str, ...] | None
+    """The recorded cameras through which alone it can look; None: any camera."""
 
-    def open(
-        self,
-        world: World,
-        geometry: SceneGeometry,
-        body_ids: Sequence[int],
-        width: int,
-        height: int,
-        passes: Sequence[str],
-    ) -> None:
+    def open(self, scenery: Scenery, width: int, height: int, passes: Sequence[str], samples: int | None = None) -> None:
         """Load a scene at a picture size."""
 
     def submit(self, moment: Moment) -> None:

@@ -30,6 +30,8 @@ from worldwright.render.writer import write_shot
 from worldwright.take.model import FrameTable, TakeHeader
 from worldwright.take.reader import Take
 from worldwright.words import counted
+from worldwright.world.looks import find_look, put_on
+from worldwright.world.spec import Look
 
 IN_FLIGHT = 2
 """Pictures that are submitted before the first is collected: one is drawn while the last one is read back and encoded."""
@@ -91,10 +93,15 @@ def request_id(
     blur: MotionBlur | None,
     renderer: str,
     renderer_version: str,
+    samples: int | None,
+    look: Look | None,
 ) -> str:
     """The content id of a shot: the same request has the same one, on every machine."""
+    # What not every request has is left out of the others.
+    chosen = {"samples": samples, "look": None if look is None else look.model_dump(mode="json")}
     return content_id(
-        {
+        {key: value for key, value in chosen.items() if value is not None}
+        | {
             "take": take_hash,
             "camera": camera.describe(),
             "size": [preset.width, preset.height],
@@ -169,6 +176,14 @@ def _chosen_passes(passes: Sequence[str], renderer: Renderer) -> tuple[str, ...]
     return chosen
 
 
+def _check_rig(renderer: Renderer, camera: CameraTrack) -> None:
+    rig = camera.describe().get("rig")
+    if renderer.rigs is not None and rig not in renderer.rigs:
+        raise WorldwrightError(
+            f"renderer {renderer.name!r} looks through {', '.join(renderer.rigs)} alone", where="camera", fix="name one of these"
+        )
+
+
 def _range(available: int, first: int | None, count: int | None, where: str) -> tuple[int, int]:
     start = first or 0
     number = available - start if count is None else count
@@ -202,6 +217,8 @@ def _info(
     first: int,
     count: int,
     blur: MotionBlur | None,
+    samples: int | None,
+    look: Look | None,
 ) -> ShotInfo:
     header = take.header
     rate = (header.tick_rate, frame_ticks)
@@ -217,7 +234,8 @@ def _info(
             name=renderer.name,
             version=renderer.version,
             device=renderer.device,
-            exposure=header.world.light.exposure,
+            samples=samples,
+            exposure=(header.world if look is None else put_on(header.world, look)).light.exposure,
             tone_curve=str(getattr(renderer, "tone_curve", RendererInfo.model_fields["tone_curve"].default)),
         ),
         camera=camera.describe(),
@@ -230,6 +248,7 @@ def _info(
         n_frames=count,
         first_frame=first,
         motion_blur=blur,
+        look=look,
         passes=pass_entries([name for name in passes if name != "rgb"], count, preset.height, preset.width),
         absent=[name for name in ALL_PASSES if name not in passes],
         rgb=None,
@@ -279,6 +298,7 @@ def render_shot(
     fps: int | None = None,
     passes: Sequence[str] = ALL_PASSES,
     motion_blur: bool = False,
+    look: str | None = None,
     first: int | None = None,
     count: int | None = None,
     packs: Mapping[str, Path] | None = None,
@@ -297,6 +317,7 @@ def render_shot(
         preset: see ``presets.parse_preset``.
         passes: what to store; what the renderer cannot give is declared absent.
         motion_blur: rgb is the mean in linear light of 8 true sub-frames over the first half of the frame's time.
+        look: the light and weather to show it in (``world.looks.find_look``); the world's own unless given.
         packs: name to folder of the asset packs that the world uses.
         renderer, device: who draws (``registry.make_renderer``), and on what: auto, cpu or gpu.
         progress: called with (frames done, all frames).
@@ -312,21 +333,26 @@ def render_shot(
     with Take.open(take_path, partial=partial) as take, _standing(stage, packs or {}) as own:
         header = take.header
         frame_ticks = frame_ticks_for(header, fps)
+        worn = None if look is None else find_look(header.world, look)
         track = make_camera(camera, header)
         table = take.frames(frame_ticks)
         start, number = _range(len(table), first, count, str(take_path))
         artist = own.artist(renderer, device)
+        _check_rig(artist, track)
         chosen = _chosen_passes(passes, artist)
+        samples = size.samples or artist.samples if "rgb" in chosen else None
         take_hash = hash_file(take_path)
-        request = request_id(take_hash, track, size, start, number, frame_ticks, chosen, blur, artist.name, artist.version)
+        request = request_id(
+            take_hash, track, size, start, number, frame_ticks, chosen, blur, artist.name, artist.version, samples, worn
+        )
         if _is_there(out, request):
             report(number, number)
             return RenderReport(
                 str(out), number, 0, True, time.perf_counter() - wall, time.process_time() - cpu, 0.0, artist.device
             )
         _check_assets(header, own.geometry(header.world).asset_hashes)
-        own.open(artist, header.world, header.body_ids, size.width, size.height, chosen)
-        info = _info(take, take_hash, track, size, artist, chosen, request, frame_ticks, start, number, blur)
+        own.open(artist, take, worn, size.width, size.height, chosen, samples)
+        info = _info(take, take_hash, track, size, artist, chosen, request, frame_ticks, start, number, blur, samples, worn)
         setup, setup_cpu, clock = time.perf_counter() - wall, time.process_time(), _Clock()
         waiting: deque[FrameRow] = deque()
         with write_shot(out, info, take_path) as writer:

@@ -6,6 +6,7 @@ are read when a world is first met; a pack that changes under a running process 
 
 from __future__ import annotations
 
+import hashlib
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,10 +16,12 @@ from typing import Self
 from worldwright.assets.model import SceneGeometry
 from worldwright.assets.scene import build_scene
 from worldwright.errors import WorldwrightError
-from worldwright.render.protocol import Renderer
+from worldwright.render.protocol import Renderer, Scenery
 from worldwright.render.registry import make_renderer
+from worldwright.take.reader import Take
 from worldwright.world.files import resolve_packs, world_hash
-from worldwright.world.spec import World
+from worldwright.world.looks import put_on
+from worldwright.world.spec import Look, World
 
 KEPT_WORLDS = 3
 
@@ -73,13 +76,28 @@ class Stage:
         return renderer
 
     def open(
-        self, artist: Renderer, world: World, body_ids: Sequence[int], width: int, height: int, passes: Sequence[str]
+        self, artist: Renderer, take: Take, look: Look | None, width: int, height: int, passes: Sequence[str], samples: int | None
     ) -> Renderer:
-        """``artist``, open for this scene and size: as it stands where it is open for them already."""
-        key = (id(artist), world_hash(world), tuple(body_ids), width, height, tuple(passes))
+        """``artist``, open for a take's scenery at a size: as it stands where it is open for them already.
+
+        Raises:
+            WorldwrightError: a renderer that cannot show takes of this engine, or what ``Renderer.open`` refuses.
+        """
+        header = take.header
+        if artist.engine not in (None, header.engine):
+            raise WorldwrightError(
+                f"renderer {artist.name!r} shows takes of engine {artist.engine!r} alone, this one is of {header.engine!r}",
+                where=str(take.path),
+                fix="name another renderer",
+            )
+        attachments = take.attachments()
+        digest = hashlib.blake2b(b"".join(attachments[name] for name in sorted(attachments))).hexdigest()
+        world = header.world if look is None else put_on(header.world, look)
+        key = (id(artist), world_hash(world), header.body_ids, header.tick_rate, digest, width, height, tuple(passes), samples)
         if self._open_for != key:
             self._open_for = None
-            artist.open(world, self.geometry(world), body_ids, width, height, passes)
+            scenery = Scenery(world, self.geometry(header.world), header.body_ids, header.tick_rate, attachments)
+            artist.open(scenery, width, height, passes, samples)
             self._open_for = key
         return artist
 

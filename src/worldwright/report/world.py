@@ -14,10 +14,11 @@ from rich.table import Table
 
 from worldwright.assets.characters import load_character
 from worldwright.assets.scene import build_scene
+from worldwright.engine.protocol import DEFAULT_TICK_RATE
 from worldwright.engine.registry import make_engine
 from worldwright.errors import WorldwrightError
 from worldwright.outputs import write_bytes
-from worldwright.render.protocol import Moment, View
+from worldwright.render.protocol import Moment, Scenery, View
 from worldwright.render.raster import RasterRenderer
 from worldwright.take.model import CharacterInstant, Instant
 from worldwright.transforms import intrinsics
@@ -98,7 +99,7 @@ def picture_of_world(world: World, packs: Mapping[str, Path], out: Path, *, devi
     view = View(state.cameras["third"], intrinsics(width, height, math.radians(world.camera.fov_y_deg)))
     renderer = RasterRenderer(device=device)
     try:
-        renderer.open(world, build_scene(world, packs), body_ids, width, height, ("rgb",))
+        renderer.open(Scenery(world, build_scene(world, packs), body_ids, DEFAULT_TICK_RATE), width, height, ("rgb",))
         renderer.submit(Moment(instant, view, instant, view))
         picture = renderer.collect()["rgb"]
     finally:

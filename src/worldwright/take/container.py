@@ -24,6 +24,8 @@ MAX_CHUNK = 64 << 20
 MAX_SUMMARY = 256 << 20
 MAX_CHANNELS = 256
 MAX_NAME = 1024
+MAX_ATTACHMENT = 64 << 20
+MAX_ATTACHMENTS = 16
 PIECE = 1 << 20
 _HEAD = struct.Struct("<BQ")
 _CHUNK = struct.Struct("<QQQII")
@@ -174,14 +176,46 @@ def _cut_chunk(file: BinaryIO, ref: ChunkRef) -> ChunkRef | None:
     return ChunkRef(ref.offset, ref.stored, ref.size, ref.crc, ref.compression, stored[: ref.size])
 
 
-def scan_chunks(file: BinaryIO, size: int, *, partial: bool = False) -> Iterator[tuple[ChunkRef, bytes]]:
+@dataclass(frozen=True, slots=True)
+class AttachmentRef:
+    """Where an attachment's bytes are in the file."""
+
+    name: str
+    offset: int
+    size: int
+
+
+def _attachment(file: BinaryIO, start: int, length: int) -> AttachmentRef:
+    """An attachment record, its checksum verified."""
+    if not 36 <= length <= MAX_ATTACHMENT + 2 * MAX_NAME + 36:
+        raise DamageError(f"an attachment of {length:,} bytes, the limit is {MAX_ATTACHMENT:,}")
+    file.seek(start)
+    data = _exactly(file, length, "an attachment")
+    name, at = _string(data, 16, "an attachment")
+    _, at = _string(data, at, "an attachment")
+    if at + 12 > length:
+        raise DamageError("an attachment is too short")
+    (size,) = struct.unpack_from("<Q", data, at)
+    if at + 8 + size + 4 != length:
+        raise DamageError("an attachment's length is not that of its content")
+    (crc,) = struct.unpack_from("<I", data, length - 4)
+    if crc not in (0, zlib.crc32(data[:-4])):
+        raise DamageError(f"the checksum of the attachment {name[:64]!r} does not hold")
+    return AttachmentRef(name, start + at + 8, size)
+
+
+def scan_chunks(
+    file: BinaryIO, size: int, *, partial: bool = False, attachments: dict[str, AttachmentRef] | None = None
+) -> Iterator[tuple[ChunkRef, bytes]]:
     """Every chunk of the file, verified, then the end of the file verified. Raises DamageError where it stops being whole.
 
     Args:
         file: opened for reading bytes.
         size: the file's size in bytes.
         partial: give also what is whole in a chunk that the end of the file cuts off, before raising.
+        attachments: gets the attachments that the file has, by name.
     """
+    found: dict[str, AttachmentRef] = {} if attachments is None else attachments
     file.seek(0)
     if file.read(len(MCAP0_MAGIC)) != MCAP0_MAGIC:
         raise DamageError("not an MCAP file")
@@ -206,6 +240,11 @@ def scan_chunks(file: BinaryIO, size: int, *, partial: bool = False) -> Iterator
             raise DamageError("the data has no end")
         elif opcode == Opcode.MESSAGE:
             raise DamageError("a message outside of a chunk")
+        elif opcode == Opcode.ATTACHMENT:
+            ref_to = _attachment(file, start, length)
+            if ref_to.name in found or len(found) >= MAX_ATTACHMENTS:
+                raise DamageError(f"the attachment {ref_to.name[:64]!r} is there twice, or there are more than {MAX_ATTACHMENTS}")
+            found[ref_to.name] = ref_to
         crc = zlib.crc32(head, crc)
         file.seek(start)
         for piece in range(0, length, PIECE):

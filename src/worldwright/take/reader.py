@@ -24,7 +24,7 @@ from worldwright.engine.protocol import Event
 from worldwright.errors import WorldwrightError
 from worldwright.take import take_pb2 as pb
 from worldwright.take.codec import FLAG_MASK, MAX_TEXT, SampleDecoder
-from worldwright.take.container import ChunkRef, Message, scan_chunks
+from worldwright.take.container import AttachmentRef, ChunkRef, Message, scan_chunks
 from worldwright.take.frames import Change, Track, effective_row, issued_row
 from worldwright.take.model import FrameTable, Instant, TakeHeader
 from worldwright.take.playback import Playback, SampleIndex
@@ -59,6 +59,7 @@ class _Scan:
         self.intents: list[str] = []
         self.digest = hashlib.blake2b(digest_size=16)
         self.end: Any = None
+        self.attachments: dict[str, AttachmentRef] = {}
         self._keys = 0
 
     @property
@@ -67,7 +68,7 @@ class _Scan:
 
     def run(self, file: BinaryIO, size: int, partial: bool) -> None:
         channels = self.index.channels
-        for ref, data in scan_chunks(file, size, partial=partial):
+        for ref, data in scan_chunks(file, size, partial=partial, attachments=self.attachments):
             self.index.start_chunk(ref)
             for message in channels.messages(data, cut=ref.cut is not None):
                 self._take(message, ref)
@@ -278,6 +279,14 @@ class Take:
     def events(self) -> tuple[Event, ...]:
         """All events, ascending by tick."""
         return tuple(self._scan.events)
+
+    def attachments(self) -> dict[str, bytes]:
+        """The engine's own files of this run by name, whole: what its renderer needs to show it again."""
+        found = {}
+        for name, ref in self._scan.attachments.items():
+            self._file.seek(ref.offset)
+            found[name] = self._file.read(ref.size)
+        return found
 
     def frames(self, frame_ticks: int | None = None) -> FrameTable:
         """Rows a frame: those recorded for the take's own frame length, else derived from inputs and samples."""

@@ -18,6 +18,7 @@ from worldwright.engine.protocol import Event, State
 from worldwright.errors import WorldwrightError
 from worldwright.take import take_pb2 as pb
 from worldwright.take.codec import MAX_TEXT, Encoded, SampleEncoder
+from worldwright.take.container import MAX_ATTACHMENT, MAX_NAME
 from worldwright.take.frames import Change, FrameTotals, effective_row, issued_row
 from worldwright.take.model import TakeHeader
 from worldwright.take.schema import (
@@ -229,6 +230,18 @@ class TakeWriter:
     def state_hash(self) -> str:
         """BLAKE2b-128 over the bytes of the samples; final once closed."""
         return self._digest.hexdigest()
+
+    def attach(self, name: str, data: bytes) -> None:
+        """Keep a file of the engine's in the take, as an MCAP attachment. Raises WorldwrightError for one that is too large."""
+        if len(data) > MAX_ATTACHMENT or len(name.encode()) > MAX_NAME:
+            raise WorldwrightError(
+                f"attachment {name[:64]!r} of {len(data):,} bytes", where=str(self.path), fix="record less at once"
+            )
+        # What was recorded goes first: where a file is cut, what comes before is whole.
+        self._write_queue()
+        self._mcap.flush()  # type: ignore[no-untyped-call]
+        t_ns = self.header.t_ns(max(self.last_tick, 0))
+        self._mcap.add_attachment(t_ns, t_ns, name, "application/octet-stream", data)
 
     def close(self) -> None:
         """Seal the file and give it its name. The take must end on a frame."""

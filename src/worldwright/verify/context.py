@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 from worldwright.assets.model import SceneGeometry
 from worldwright.assets.scene import build_scene
 from worldwright.engine.probe import GeometryProbe
-from worldwright.render.info import RendererInfo
+from worldwright.render.info import ShotInfo
 from worldwright.render.protocol import Renderer
 from worldwright.render.registry import renderer_names
 from worldwright.render.stage import Stage
+from worldwright.take.reader import Take
 from worldwright.verify.skinned import Surface, surface_of
 from worldwright.verify.verdict import Check
 from worldwright.world.files import resolve_packs, world_hash
@@ -103,17 +104,16 @@ class Context:
         self._probes.move_to_end(key)
         return self._probes[key]
 
-    def renderer(
-        self, info: RendererInfo, world: World, body_ids: tuple[int, ...], width: int, height: int, passes: tuple[str, ...]
-    ) -> Renderer | None:
-        """The shot's renderer, open for this scene and size; None where it is not installed.
+    def renderer(self, info: ShotInfo, take: Take) -> Renderer | None:
+        """The shot's renderer, open for its take, look and size; None where it is not installed.
 
         Where the machine has several devices, the one that the shot was made on, if it is there.
         """
-        if info.name not in renderer_names():
+        made_by = info.renderer
+        if made_by.name not in renderer_names():
             return None
-        artist = self._stage.artist(info.name, made_on=info.device)
-        return self._stage.open(artist, world, body_ids, width, height, passes)
+        artist = self._stage.artist(made_by.name, made_on=made_by.device)
+        return self._stage.open(artist, take, info.look, info.width, info.height, info.all_passes, made_by.samples)
 
     def checks(self, key: str, compute: Callable[[], tuple[Check, ...]]) -> tuple[Check, ...]:
         """The outcome of checks on what ``key`` (a content hash) names, computed once."""

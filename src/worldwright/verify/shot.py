@@ -205,7 +205,7 @@ def measure_frames(
     found = Findings()
     scene, probe = context.scene(header.world), context.probe(header.world, header.body_ids)
     solid = context.probe(header.world, header.body_ids, solid=True)
-    renderer = context.renderer(info.renderer, header.world, header.body_ids, info.width, info.height, info.all_passes)
+    renderer = context.renderer(info, take)
     if renderer is None:
         found.not_drawn = f"renderer {info.renderer.name!r} is not installed here"
     else:

@@ -71,7 +71,7 @@ def check_description(shot: Shot, header: TakeHeader, take_hash: str) -> Check:
         size = Preset(info.preset, info.width, info.height)
         again = request_id(
             take_hash, camera, size, info.first_frame, info.n_frames, info.frame_ticks, info.all_passes, info.motion_blur,
-            info.renderer.name, info.renderer.version,
+            info.renderer.name, info.renderer.version, info.renderer.samples, info.look,
         )  # fmt: skip
         same("id", info.id, again)
     except WorldwrightError as error:

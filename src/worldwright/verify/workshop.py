@@ -127,7 +127,7 @@ class Workshop:
         size = Preset(info.preset, info.width, info.height)
         request = request_id(
             info.take_hash, camera, size, info.first_frame, info.n_frames, info.frame_ticks, info.all_passes, info.motion_blur,
-            info.renderer.name, info.renderer.version,
+            info.renderer.name, info.renderer.version, info.renderer.samples, info.look,
         )  # fmt: skip
         self.info = info.model_copy(update={"id": request})
         (self.folder / "shot.json").unlink()

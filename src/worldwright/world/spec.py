@@ -298,6 +298,18 @@ class Light(Strict):
     exposure: Positive = 1.0
 
 
+class Look(Strict):
+    """Another light and another weather over the same world: what is named here takes the place of the world's own. Shapes, surfaces and
+    bodies stay as they are, so one take can be shown in many looks."""
+
+    name: Name
+    description: Annotated[str, Field(max_length=400)] = ""
+    sun: Sun | None = None
+    sky: Sky | None = None
+    weather: Weather | None = None
+    exposure: Positive | None = None
+
+
 # --- who is there -----------------------------------------------------------------------------------------------------------
 
 
@@ -410,6 +422,8 @@ class World(Strict):
     entities: Annotated[list[Entity], Field(min_length=1, max_length=20_000)]
     light: Light = Light()
     weather: Weather = Weather()
+    looks: Annotated[list[Look], Field(max_length=64)] = []
+    """Looks of this world's own, beside the built-in ones; one of the same name takes the built-in one's place."""
     characters: Annotated[list[Character], Field(min_length=1, max_length=16)] = [Character()]
     spawns: Annotated[list[Spawn], Field(min_length=1, max_length=256)]
     goals: Annotated[list[Goal], Field(max_length=256)] = []

@@ -10,10 +10,9 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from worldwright.assets.model import SceneGeometry
 from worldwright.errors import WorldwrightError
 from worldwright.render.passes import ALL_PASSES
-from worldwright.render.protocol import Moment, View
+from worldwright.render.protocol import Moment, Scenery, View
 from worldwright.render.raster.culling import planes_of
 from worldwright.render.raster.device import GL_LOWER_LEFT, GL_ZERO_TO_ONE, create_context, describe
 from worldwright.render.raster.frame import FRAME, daylight, frame_block
@@ -27,7 +26,6 @@ from worldwright.render.raster.shading import program
 from worldwright.render.raster.shadows import SunShadows
 from worldwright.render.raster.targets import Targets
 from worldwright.take.model import Instant
-from worldwright.world.spec import World
 
 SHIFTS = ((0.0625, -0.1875), (-0.0625, 0.1875), (0.3125, 0.0625), (-0.1875, -0.3125), (-0.3125, 0.3125), (-0.4375, -0.0625), (0.1875, 0.4375), (0.4375, -0.4375))  # fmt: skip
 """Sub-pixel places of the sub-frames (the standard 8-sample pattern of Direct3D)."""
@@ -66,6 +64,9 @@ class RasterRenderer:
         "curve (2016) at 0.6 of the radiance"
     )
     passes = ALL_PASSES
+    samples: int | None = None
+    engine: str | None = None
+    rigs: tuple[str, ...] | None = None
 
     def __init__(self, device: str | None = None, *, cull: bool = True) -> None:
         self._context, self._gl = create_context(device)
@@ -75,10 +76,13 @@ class RasterRenderer:
         self._cull = cull
         self._open: _Open | None = None
 
-    def open(
-        self, world: World, geometry: SceneGeometry, body_ids: Sequence[int], width: int, height: int, passes: Sequence[str]
-    ) -> None:
+    def open(self, scenery: Scenery, width: int, height: int, passes: Sequence[str], samples: int | None = None) -> None:
         """Load a scene at a picture size (1 to 8192 pixels a side). Raises WorldwrightError for a size or pass it cannot give."""
+        if samples is not None:
+            raise WorldwrightError(
+                f"{samples} samples a pixel", where="preset", fix="the raster renderer does not sample: leave them out"
+            )
+        world = scenery.world
         if not (1 <= width <= MOST_SIZE and 1 <= height <= MOST_SIZE):
             raise WorldwrightError(f"a picture of {width}x{height}", fix=f"choose sides from 1 to {MOST_SIZE}")
         unknown = [name for name in passes if name not in self.passes]
@@ -92,7 +96,7 @@ class RasterRenderer:
             self._gl.clip_control(GL_LOWER_LEFT, GL_ZERO_TO_ONE)
             self._base = daylight(world)
             flow = ("FLOW",) if "flow" in passes else ()
-            packed = pack_scene(world, geometry, body_ids)
+            packed = pack_scene(world, scenery.geometry, scenery.body_ids)
             frame = context.buffer(reserve=FRAME.itemsize, dynamic=True)
             scene = GpuScene(context, packed, flow)
             targets = Targets(context, self._gl, width, height)

@@ -21,8 +21,7 @@ def _redraw(shop: Workshop, change: Callable[[View], View], frames: range) -> bo
     """Draw frames again, all passes, through changed cameras; False where nothing visible changes."""
     info = shop.info
     with Take.open(shop.folder / "take.mcap", partial=info.take_partial) as take:
-        header = take.header
-        renderer = shop.context.renderer(info.renderer, header.world, header.body_ids, info.width, info.height, info.all_passes)
+        renderer = shop.context.renderer(info, take)
         if renderer is None:
             return False
         camera = camera_from(info.camera, info.tick_rate, where="camera")
