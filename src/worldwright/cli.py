@@ -11,7 +11,7 @@ import signal
 import sys
 import time
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 import yaml
@@ -20,6 +20,9 @@ from rich.console import Console
 from worldwright import __version__
 from worldwright.errors import WorldwrightError
 from worldwright.words import counted
+
+if TYPE_CHECKING:
+    from worldwright.verify.verdict import Verdict
 
 PANEL_COLUMNS = 64
 """In a narrower terminal the panels of the help have no room for the names of options, so it is plain text there."""
@@ -294,11 +297,17 @@ def render(
 
 def _verify(path: Path, pack: list[str], *, as_json: bool, fast: bool = False, jobs: int | None = 1) -> None:
     from worldwright.verify.run import verify_path
-    from worldwright.verify.show import print_verdict
 
     verdict = _with_progress(
         f"verify {path.name}", lambda progress: verify_path(path, _packs(pack), fast=fast, workers=jobs, progress=progress)
     )
+    _tell(verdict, as_json)
+
+
+def _tell(verdict: Verdict, as_json: bool) -> None:
+    """Print a verdict; one that does not hold ends the command with 1."""
+    from worldwright.verify.show import print_verdict
+
     if as_json:
         sys.stdout.write(json.dumps(verdict.as_dict(), indent=1) + "\n")
     else:
@@ -320,6 +329,41 @@ def verify(
 ) -> None:
     """Check that something is true. Exits 0 only when every check holds."""
     _verify(path, pack, as_json=as_json, fast=fast, jobs=jobs)
+
+
+@app.command()
+def conformance(
+    kind: Annotated[Literal["engine", "renderer"], typer.Argument(help="engine or renderer.")],
+    name: Annotated[str, typer.Argument(help="Its name; one that is not there lists all that are.")],
+    self_test: Annotated[
+        bool, typer.Option("--self-test", help="Try the suite instead: spoil the adapter in every known way; each must be caught.")
+    ] = False,
+    world: Annotated[Path | None, typer.Option(help="Try an engine in this world instead of the suite's own.")] = None,
+    case: Annotated[list[str], typer.Option("--case", help="Only this case; may be given several times.")] = [],
+    seconds: Annotated[float, typer.Option(min=1, max=36_000, help="A case that takes longer than this hangs.")] = 180.0,
+    device: Annotated[str, typer.Option(help="auto, cpu or gpu, for a renderer.")] = "auto",
+    pack: PackOption = [],
+    as_json: JsonOption = False,
+) -> None:
+    """Try whether an engine or a renderer, ours or another package's, does what it must. Exits 0 only when every case holds."""
+    from worldwright.conformance.run import run_suite
+    from worldwright.conformance.run import self_test as run_self_test
+    from worldwright.conformance.subjects import Request, cases_of
+
+    known = [each.name for each in cases_of(kind)]
+    if odd := [each for each in case if each not in known]:
+        raise WorldwrightError(f"no case {odd[0]!r}", where="--case", fix=f"choose from {', '.join(known)}")
+    packs = {key: str(folder) for key, folder in _packs(pack).items()}
+    request = Request(kind, name, device, None if world is None else str(world), packs)
+    verdict = _with_progress(
+        f"conformance {name}",
+        lambda progress: (
+            run_self_test(request, seconds=seconds, progress=progress)
+            if self_test
+            else run_suite(request, only=case or None, seconds=seconds, progress=progress)
+        ),
+    )
+    _tell(verdict, as_json)
 
 
 @app.command()

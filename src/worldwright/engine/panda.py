@@ -56,6 +56,10 @@ class PandaEngine:
         self._world: World | None = None
         self._physics: Physics | None = None
 
+    def sample_world(self) -> World | None:
+        """None: it runs every world."""
+        return None
+
     def load(self, world: World, packs: Mapping[str, Path], *, tick_rate: int = DEFAULT_TICK_RATE, seed: int = 0) -> None:
         """Build the world at tick 0. ``seed`` is kept for the record: nothing in this engine is random.
 

@@ -101,6 +101,9 @@ class Engine(Protocol):
     """Ids of the entities that can move (dynamic and kinematic), ascending."""
     character_ids: tuple[int, ...]
 
+    def sample_world(self) -> World | None:
+        """A world to try the engine in, for one that cannot run any other's; None: it runs every world."""
+
     def load(self, world: World, packs: Mapping[str, Path], *, tick_rate: int = DEFAULT_TICK_RATE, seed: int = 0) -> None:
         """Build the world at tick 0. Raises WorldwrightError where it cannot be built (a spawn inside a wall, a missing asset)."""
 
