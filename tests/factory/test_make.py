@@ -141,6 +141,8 @@ def test_a_bad_shot_stops_the_good_ones(tmp_path: Path, cli: Cli, tiny: str) -> 
         ("seconds: 0.5", "seconds: 0.001", "policies[0]: seconds: 0.001 s are too short"),
         ("policy: grammar, seconds: 0.5", "policy: loop, seconds: 4.5", "policies[0]: seconds: 4.5 s are too short"),
         ("96x54}", "96x54}\nrenderers: [rasta]", "renderers[0]: no renderer 'rasta'"),
+        ("96x54}", "96x54}\nlooks: [null, hail]", "look: no look 'hail'"),
+        ("96x54}", "96x54, renderers: [rasta]}", "presets[0]: renderers[0]: no renderer 'rasta'"),
         ("seed: 1}\npolicies", "seed: 1, params: {size: 3}}\npolicies", "worlds[0]: playground"),
     ],
 )
@@ -150,6 +152,15 @@ def test_a_typing_error_is_found_after_minutes_of_recording(tmp_path: Path, was:
         make_plan(parse_document(tiny.replace(was, now), "tiny", Recipe), tmp_path, tmp_path, {})
     assert f"recipe tiny: {names}" in caught.value.line() or names in caught.value.line()
     assert list((tmp_path / "worlds").iterdir()) == []
+
+
+def test_a_renderer_or_a_look_more_makes_the_others_again(tmp_path: Path, tiny: str) -> None:
+    plain = make_plan(parse_document(tiny, "tiny", Recipe), tmp_path, tmp_path, {})
+    more = make_plan(parse_document(tiny.replace("96x54}", "96x54}\nlooks: [null, fog]"), "tiny", Recipe), tmp_path, tmp_path, {})
+    assert {t.id for t in plain.of_kind("render")} < {t.id for t in more.of_kind("render")}
+    added = [t for t in more.of_kind("render") if t.id not in {p.id for p in plain.of_kind("render")}]
+    assert [t.args["look"] for t in added] == ["fog", "fog"] and all(t.name.endswith("-fog") for t in added)
+    assert len(more.of_kind("pack")) == 1
 
 
 PATH = "t,x,y,z,yaw_deg,pitch_deg\n0,0,0,{z},0,0\n1,1,0,{z},0,0\n"

@@ -17,7 +17,7 @@ from worldwright.outputs import looks_whole
 from worldwright.world.files import load_world, resolve_packs, save_world, world_hash
 from worldwright.world.generators import generate
 from worldwright.world.looks import find_look
-from worldwright.world.spec import World
+from worldwright.world.spec import Look, World
 
 MOST_NAME = 120
 """Characters of a task's name, of which the name of its output is made: file systems take 255 bytes."""
@@ -91,21 +91,28 @@ def _task(
     return Task(ident, kind, name, tuple(need.id for need in needs), args | {"out": str(out)}, out, source)
 
 
-def _ways(recipe: Recipe) -> Iterator[tuple[int, RecipePreset, str, str | None]]:
-    """Every preset (and its number) with each renderer and look that it is to be made by and in."""
-    for k, preset in enumerate(recipe.presets):
+def _ways(recipe: Recipe) -> Iterator[tuple[RecipePreset, str, str | None]]:
+    """Every preset with each renderer and look that it is to be made by and in."""
+    for preset in recipe.presets:
         for renderer in preset.renderers or recipe.renderers:
             for look in preset.looks or recipe.looks:
-                yield k, preset, renderer, look
+                yield preset, renderer, look
+
+
+def _looks(recipe: Recipe, world: World) -> dict[str, Look]:
+    """The looks that the recipe names, as this world has them."""
+    with naming(f"recipe {recipe.name}"):
+        return {look: find_look(world, look) for _, _, look in _ways(recipe) if look is not None}
 
 
 def make_plan(recipe: Recipe, recipe_folder: Path, folder: Path, packs: Mapping[str, Path]) -> Plan:
     """Generate the worlds (they are small) into ``folder``/worlds and plan everything that follows from them."""
-    made: dict[int, tuple[World, Path, str, dict[str, str]]] = {}
+    made: dict[int, tuple[World, Path, str, dict[str, str], dict[str, Look]]] = {}
     (folder / "worlds").mkdir(parents=True, exist_ok=True)
     check_recipe(recipe, recipe_folder)
     for k, source in enumerate(recipe.worlds):
         world = _world(source, recipe_folder, f"recipe {recipe.name}: worlds[{k}]")
+        worn = _looks(recipe, world)
         digest = world_hash(world)
         path = folder / "worlds" / f"{world.name}-{digest[:8]}.yaml"
         if not path.exists():
@@ -113,13 +120,13 @@ def make_plan(recipe: Recipe, recipe_folder: Path, folder: Path, packs: Mapping[
         # A world that names folders of its own names them from where it lies, not from the run's copy of it.
         origin = recipe_folder / source.file if source.file is not None else None
         used = {name: str(folder.resolve()) for name, folder in sorted(resolve_packs(world, origin, packs).items())}
-        made[id(source)] = (world, path, digest, used)
+        made[id(source)] = (world, path, digest, used, worn)
 
     tasks: list[Task] = []
     # A dataset has one size and one rate: shots of each go into one of their own.
     batches: dict[str, list[tuple[Task, Task]]] = {}
     for source, policy in recipe.pairs():
-        world, path, digest, used = made[id(source)]
+        world, path, digest, used, worn = made[id(source)]
         base = f"{world.name}-{policy.policy}-{policy.seed}"
         record = _task(
             "record",
@@ -144,9 +151,7 @@ def make_plan(recipe: Recipe, recipe_folder: Path, folder: Path, packs: Mapping[
         )
         tasks.append(record)
         for camera in recipe.cameras:
-            for k, preset, renderer, look in _ways(recipe):
-                with naming(f"recipe {recipe.name}: presets[{k}]"):
-                    worn = None if look is None else find_look(world, look)
+            for preset, renderer, look in _ways(recipe):
                 blur = "-blur" if preset.motion_blur else ""
                 rate = None if preset.fps == recipe.frame_rate else preset.fps
                 fps = f"-{rate}fps" if rate else ""
@@ -172,7 +177,7 @@ def make_plan(recipe: Recipe, recipe_folder: Path, folder: Path, packs: Mapping[
                     "",
                     content={
                         "camera": camera_content(camera, recipe_folder),
-                        "look": None if worn is None else worn.model_dump(mode="json"),
+                        "look": look and worn[look].model_dump(mode="json"),
                     },
                 )
                 verify = _task("verify", name, (render,), {"path": str(render.out), "packs": used}, folder, ".json")
@@ -199,5 +204,5 @@ def make_plan(recipe: Recipe, recipe_folder: Path, folder: Path, packs: Mapping[
                 fix="let worlds, policies, cameras and presets differ, such as by their seed",
             )
         seen.add(task.id)
-    found = {name: Path(used) for *_, all_used in made.values() for name, used in all_used.items()}
+    found = {name: Path(used) for *_, all_used, _ in made.values() for name, used in all_used.items()}
     return Plan(recipe, folder, found | dict(packs), tuple(tasks))

@@ -6,7 +6,7 @@ from __future__ import annotations
 import io
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from jinja2 import Environment, PackageLoader, select_autoescape
 from markupsafe import Markup
+from PIL import Image
 
 from worldwright import __version__
 from worldwright.assets.scene import build_scene
@@ -23,6 +24,7 @@ from worldwright.render.info import RGB_FILE
 from worldwright.render.passes import PASSES
 from worldwright.render.shot import Shot
 from worldwright.report.charts import keys_svg, map_svg
+from worldwright.report.compare import side_by_side, way_of
 from worldwright.report.pictures import colourise, contact_sheet
 from worldwright.take.reader import Take
 
@@ -57,6 +59,8 @@ class TakeEntry:
     map: Markup
     keys: Markup
     shots: list[ShotEntry]
+    comparisons: list[tuple[str, str]]
+    """Camera and picture of the same frames by several renderers or in several looks."""
 
 
 def _read_json(path: Path) -> dict[str, Any]:
@@ -82,9 +86,13 @@ def _sheet(shot: Shot, path: Path) -> None:
     chosen = sorted({int(k) for k in np.linspace(0, count - 1, min(SHEET_FRAMES, count))})
     rows = [("rgb", [shot.rgb(k) for k in chosen])] if shot.info.rgb is not None else []
     rows += [(name, [colourise(name, shot.read(name, k)) for k in chosen]) for name in PASSES if name in shot.info.passes]
+    _write_jpeg(contact_sheet(rows), path)
+
+
+def _write_jpeg(picture: Image.Image, path: Path) -> None:
     # Encoded in memory: Pillow says of a file that could not be written neither which nor why.
     encoded = io.BytesIO()
-    contact_sheet(rows).save(encoded, format="JPEG", quality=88)
+    picture.save(encoded, format="JPEG", quality=88)
     path.write_bytes(encoded.getvalue())
 
 
@@ -99,6 +107,7 @@ def _shot_entry(record: Mapping[str, Any], verdict: Mapping[str, Any] | None, ru
     facts = [
         ("frames", str(frames)),
         ("size", f"{shot.info.width} x {shot.info.height} at {float(shot.info.rate):g} frames/s"),
+        ("renderer", way_of(shot.info)),
         ("camera", str(shot.info.camera.get("rig") or shot.info.camera.get("kind", shot.info.camera))),
         ("rendered in", f"{_duration(record['wall_s'])} ({frames / max(record['wall_s'], 1e-9):.1f} frames/s)"),
         ("verified in", _duration(verdict["wall_s"]) if verdict else "not verified"),
@@ -116,7 +125,14 @@ def _shot_entry(record: Mapping[str, Any], verdict: Mapping[str, Any] | None, ru
     )
 
 
-def _take_entry(record: Mapping[str, Any], shots: list[ShotEntry], run: Path, packs: Mapping[str, Path]) -> TakeEntry:
+def _take_entry(
+    record: Mapping[str, Any],
+    shots: list[ShotEntry],
+    renders: Sequence[Mapping[str, Any]],
+    run: Path,
+    out: Path,
+    packs: Mapping[str, Path],
+) -> TakeEntry:
     take = Take.open(run / record["out"])
     header, table = take.header, take.frames()
     instants = [take.instant(int(tick)).characters[0] for tick in table.tick]
@@ -131,6 +147,10 @@ def _take_entry(record: Mapping[str, Any], shots: list[ShotEntry], run: Path, pa
         ("recorded in", f"{_duration(record['wall_s'])}"),
         ("state hash", take.state_hash[:12]),
     ]
+    comparisons = []
+    for k, (camera, picture) in enumerate(side_by_side([Shot.open(run / render["out"]) for render in renders])):
+        comparisons.append((camera, f"pictures/{record['id'][:12]}-{k}.jpg"))
+        _write_jpeg(picture, out / comparisons[-1][1])
     drawing = map_svg(header.world, build_scene(header.world, packs, images=False), path, yaw)
     # Both drawings escape the names that they quote.
     return TakeEntry(
@@ -140,6 +160,7 @@ def _take_entry(record: Mapping[str, Any], shots: list[ShotEntry], run: Path, pa
         Markup(drawing),
         Markup(keys_svg(table.issued, table.flags, header.frame_rate)),
         shots,
+        comparisons,
     )
 
 
@@ -162,7 +183,7 @@ def write_report(run: Path, out: Path) -> None:
             for render in renders:
                 verdict = next((r for r in records.values() if r["kind"] == "verify" and render["id"] in r["needs"]), None)
                 entries.append(_shot_entry(render, verdict, run, part))
-            takes.append(_take_entry(record, entries, run, packs))
+            takes.append(_take_entry(record, entries, renders, run, part, packs))
         shots = [shot for take in takes for shot in take.shots]
         packs_made = [r for r in records.values() if r["kind"] == "pack"]
         work: dict[str, dict[str, float]] = {}
