@@ -48,6 +48,9 @@ ParamOption = Annotated[
     list[str], typer.Option("--param", "-p", metavar="NAME=VALUE", help="A parameter; may be given several times.")
 ]
 OutOption = Annotated[Path, typer.Option("-o", "--out", help="Where to write.")]
+TimeoutOption = Annotated[
+    float, typer.Option(min=1, max=1_000_000, help="Seconds without a sign of life after which an engine or a renderer hangs.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -203,32 +206,33 @@ def record(
     ] = "panda",
     param: ParamOption = [],
     pack: PackOption = [],
+    timeout: TimeoutOption = 1800.0,
 ) -> None:
     """Record a world being played by a policy: a take."""
+    from worldwright.factory.child import in_process
     from worldwright.outputs import check_new_file
-    from worldwright.record.loop import record as run
-    from worldwright.world.files import load_world, resolve_packs
+    from worldwright.record.loop import RecordReport
+    from worldwright.world.files import load_world, resolve_packs, world_hash
 
     check_new_file(out, "take", b"\x89MCAP")
     spec = load_world(world)
-    report = _with_progress(
-        f"record {spec.name}",
-        lambda progress: run(
-            spec,
-            resolve_packs(spec, world, _packs(pack)),
-            out,
-            policy=policy,
-            policy_params=_params(param),
-            seconds=seconds,
-            seed=seed,
-            engine=engine,
-            tick_rate=tick_rate,
-            frame_rate=frame_rate,
-            sample_rate=sample_rate,
-            progress=progress,
-        ),
-    )
-    console.print(report.line(), highlight=False)
+    args = {
+        "world": str(world),
+        "world_hash": world_hash(spec),
+        "packs": {name: str(folder) for name, folder in resolve_packs(spec, world, _packs(pack)).items()},
+        "out": str(out),
+        "policy": policy,
+        "policy_params": _params(param),
+        "seconds": seconds,
+        "seed": seed,
+        "engine": engine,
+        "tick_rate": tick_rate,
+        "frame_rate": frame_rate,
+        "sample_rate": sample_rate,
+    }
+    # In a process of its own: an engine that crashes or hangs is told in a line.
+    report = _with_progress(f"record {spec.name}", lambda progress: in_process("record", args, progress, patience=timeout))
+    console.print(RecordReport(**report).line(), highlight=False)
 
 
 @app.command()
@@ -265,6 +269,7 @@ def render(
     device: Annotated[str, typer.Option(help="auto, cpu or gpu.")] = "auto",
     partial: Annotated[bool, typer.Option("--partial", help="Use what is whole of a take that was cut off.")] = False,
     pack: PackOption = [],
+    timeout: TimeoutOption = 1800.0,
 ) -> None:
     """Render a take again: a shot, with every pass."""
     from worldwright.factory.child import render_in_process
@@ -290,6 +295,7 @@ def render(
                 device=device,
                 partial=partial,
                 progress=progress,
+                patience=timeout,
             ),
         )
         console.print(report.line(), highlight=False)

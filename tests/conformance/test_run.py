@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from worldwright.world.files import save_world
+from worldwright.world.generators import generate
+
 ADAPTERS = """
 import os, time
 from worldwright.engine.panda import PandaEngine
@@ -32,6 +35,14 @@ class Crashes(PandaEngine):
     def snapshot(self):
         os.abort()
 
+class Sleeps(PandaEngine):
+    def tick(self, control):
+        time.sleep(3600)
+
+class Dies(PandaEngine):
+    def tick(self, control):
+        os.abort()
+
 class Talks(RasterRenderer):
     def collect(self):
         print("frame done")
@@ -47,7 +58,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     info = root / "strangers-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: strangers\nVersion: 1.0\n")
-    engines = "\n".join(f"{name.lower()} = strangers:{name}" for name in ("Good", "Raises", "Hangs", "Crashes"))
+    engines = "\n".join(f"{name.lower()} = strangers:{name}" for name in ("Good", "Raises", "Hangs", "Crashes", "Sleeps", "Dies"))
     (info / "entry_points.txt").write_text(
         f"[worldwright.engines]\n{engines}\nabsent = not_installed_here:Engine\n[worldwright.renderers]\ntalks = strangers:Talks\n"
     )
@@ -116,3 +127,42 @@ def test_what_an_adapter_prints_is_taken_for_an_answer(site: Path) -> None:
 def test_what_is_not_there_is_told_in_one_line(site: Path, args: tuple[str, ...], says: str) -> None:
     done = conformance(site, *args)
     assert done.returncode == 2 and says in done.stderr and len(done.stderr.strip().splitlines()) == 1, done.stderr
+
+
+def worldwright(site: Path, *args: object) -> subprocess.CompletedProcess[str]:
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(site), *filter(None, [os.environ.get("PYTHONPATH")])])}
+    command = [sys.executable, "-m", "worldwright", *map(str, args)]
+    return subprocess.run(command, capture_output=True, text=True, env=env, timeout=120, check=False)
+
+
+@pytest.mark.parametrize(
+    ("engine", "timeout", "says"),
+    [
+        ("raises", 60, "RuntimeError: the licence server is away"),
+        ("sleeps", 5, "the record process did nothing for 5 s and was ended"),
+        ("dies", 60, "the record process ended by SIGABRT"),
+    ],
+)
+def test_an_engine_that_fails_while_recording_is_told_in_one_line_and_leaves_no_take(
+    site: Path, tmp_path: Path, engine: str, timeout: int, says: str
+) -> None:
+    save_world(generate("playground", 1, {"bodies": 4}), tmp_path / "w.yaml")
+    out = tmp_path / "t.mcap"
+    done = worldwright(
+        site,
+        "record",
+        tmp_path / "w.yaml",
+        "--policy",
+        "grammar",
+        "--seconds",
+        1,
+        "--engine",
+        engine,
+        "--timeout",
+        timeout,
+        "-o",
+        out,
+    )
+    lines = done.stderr.strip().splitlines()
+    assert done.returncode == 2 and len(lines) == 1 and says in lines[0], done.stderr
+    assert not out.exists()
