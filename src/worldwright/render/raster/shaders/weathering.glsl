@@ -59,15 +59,15 @@ void cover(vec3 at, bool moves, inout vec3 n, inout vec3 base, inout float metal
 #ifdef CAUSTICS
 // Light that waves have gathered, 1 on the mean: along the sun's rays, so that it lies the same on steps and walls.
 float caustics(vec3 at) {
-    vec2 p = (at.xy - sun_direction.xy * (at.z / max(sun_direction.z, 0.2))) * 2.6;
-    float t = clock.x * 0.9;
+    vec2 p = (at.xy - sun_direction.xy * (at.z / max(sun_direction.z, 0.2))) * 3.4;
+    float t = clock.x * 1.1;
     for (int k = 0; k < 3; ++k) {
         float f = float(k);
-        p += 0.55 * vec2(sin(p.y * 1.3 + t * (0.7 + 0.2 * f) + f * 1.9), cos(p.x * 1.1 - t * (0.6 + 0.15 * f) + f * 2.7));
+        p += 0.62 * vec2(sin(p.y * 1.3 + t * (0.7 + 0.2 * f) + f * 1.9), cos(p.x * 1.1 - t * (0.6 + 0.15 * f) + f * 2.7));
         p = mat2(0.8, -0.6, 0.6, 0.8) * p;
     }
-    float a = 1.0 - abs(sin(p.x)), b = 1.0 - abs(sin(p.y));
-    float web = max(a * a * a * a, b * b * b * b);
-    return 1.0 + covers.z * (web * 2.6 - 1.0);
+    vec2 w = 1.0 - abs(sin(p));
+    w *= w; w *= w;
+    return 1.0 + covers.z * (1.5 * (w.x * w.x + w.y * w.y) - 0.45);  // the mean of w^8 over a wave is 0.15
 }
 #endif
