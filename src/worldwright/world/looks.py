@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from worldwright.errors import WorldwrightError
 from worldwright.world.spec import Grade, Look, Sky, Sun, Water, Weather, World
 
-WHITE = (1.0, 1.0, 1.0)
 _EARTH = (0.20, 0.19, 0.16)
 
 
-def _sunny(elevation: float, azimuth: float, intensity: float, *, turbidity: float, dome: float) -> dict[str, Sun | Sky]:
+def _sunny(
+    elevation: float,
+    azimuth: float,
+    intensity: float,
+    *,
+    turbidity: float,
+    dome: float,
+    colour: tuple[float, float, float] = (1.0, 1.0, 1.0),
+) -> dict[str, Any]:
     return {
-        "sun": Sun(azimuth_deg=azimuth, elevation_deg=elevation, colour=WHITE, intensity=intensity),
+        "sun": Sun(azimuth_deg=azimuth, elevation_deg=elevation, colour=colour, intensity=intensity),
         "sky": Sky(model="physical", ground=_EARTH, turbidity=turbidity, intensity=dome),
     }
 
 
-def _night(moon: float, dome: float, stars: float) -> dict[str, Sun | Sky]:
+def _night(moon: float, dome: float, stars: float) -> dict[str, Any]:
     return {
         "sun": Sun(azimuth_deg=238, elevation_deg=34, colour=(0.62, 0.76, 1.0), intensity=moon),
         "sky": Sky(zenith=(0.10, 0.16, 0.34), horizon=(0.20, 0.28, 0.46), ground=(0.06, 0.07, 0.09), intensity=dome, stars=stars),
@@ -39,9 +47,9 @@ LOOKS = {
         Look(
             name="morning",
             description="A low, slightly warm sun in clean air; long shadows, a little haze.",
-            **_sunny(19, 25, 4.4, turbidity=2.6, dome=3.0),
+            **_sunny(19, 25, 5.0, turbidity=2.6, dome=3.0),
             weather=Weather(fog_density=0.003, fog_colour=(0.62, 0.66, 0.70)),
-            exposure=1.35,
+            exposure=1.2,
         ),
         Look(
             name="noon",
@@ -53,18 +61,18 @@ LOOKS = {
         Look(
             name="golden",
             description="The last hour of sun: warm light from low down, hazy air.",
-            **_sunny(10, 205, 7.0, turbidity=3.0, dome=2.6),
-            weather=Weather(fog_density=0.003, fog_colour=(0.55, 0.40, 0.26)),
+            **_sunny(13, 205, 9.0, turbidity=3.0, dome=2.6),
+            weather=Weather(fog_density=0.003, fog_colour=(0.8, 0.58, 0.38)),
             grade=Grade(temperature=7200, saturation=1.05),
-            exposure=2.0,
+            exposure=1.2,
         ),
         Look(
             name="dusk",
             description="The sun has set: an even, blue light and a glow where it went.",
-            **_sunny(-4.0, 205, 60.0, turbidity=2.2, dome=24.0),
+            **_sunny(-3.5, 205, 60.0, turbidity=2.2, dome=26.0, colour=(0.50, 0.88, 1.0)),
             weather=Weather(),
-            grade=Grade(temperature=4900, tint=-0.3, saturation=0.85),
-            exposure=2.0,
+            grade=Grade(temperature=5800, saturation=0.8),
+            exposure=1.1,
         ),
         Look(
             name="overcast",
@@ -98,33 +106,33 @@ LOOKS = {
         Look(
             name="dust",
             description="A dust storm: brown air, a pale sun, motes in the wind.",
-            **_sunny(40, 60, 3.6, turbidity=8, dome=3.0),
+            **_sunny(40, 60, 3.6, turbidity=8, dome=3.6),
             weather=Weather(dust=0.9, cloud_cover=0.55, wind=(2.2, 1.1, 0.0)),
             grade=Grade(saturation=0.9),
-            exposure=1.5,
+            exposure=1.2,
         ),
         Look(
             name="night",
             description="A starry night with hardly a moon: lamps light what there is to see.",
-            **_night(0.12, 0.16, 0.5),
+            **_night(0.30, 0.36, 1.2),
             weather=Weather(),
-            exposure=3.2,
+            exposure=1.25,
         ),
         Look(
             name="moonlight",
             description="A full moon: blue light with clear shadows.",
-            **_night(0.60, 0.20, 0.3),
+            **_night(1.3, 0.48, 0.8),
             weather=Weather(),
             grade=Grade(saturation=0.8),
-            exposure=3.0,
+            exposure=1.3,
         ),
         Look(
             name="underwater",
             description="Some metres under the sea: blue-green, dim with distance, light that plays on what looks up.",
-            sun=Sun(azimuth_deg=70, elevation_deg=66, colour=(0.40, 0.80, 0.92), intensity=2.4),
-            sky=Sky(zenith=(0.16, 0.52, 0.60), horizon=(0.05, 0.26, 0.34), ground=(0.03, 0.09, 0.10), intensity=1.1),
-            weather=Weather(water=Water(), wind=(0.4, 0.2, 0.0)),
-            exposure=1.5,
+            sun=Sun(azimuth_deg=70, elevation_deg=66, colour=(0.36, 0.70, 0.95), intensity=2.5),
+            sky=Sky(zenith=(0.14, 0.44, 0.62), horizon=(0.05, 0.24, 0.38), ground=(0.03, 0.08, 0.11), intensity=1.1),
+            weather=Weather(water=Water(caustics=0.6), wind=(0.4, 0.2, 0.0)),
+            exposure=1.3,
         ),
     )
 }  # fmt: skip

@@ -293,7 +293,7 @@ class Water(Strict):
     ``scatter`` (radiance). ``caustics`` is how strongly waves above gather the sun's light on what looks up."""
 
     absorption: tuple[NotNegative, NotNegative, NotNegative] = (0.22, 0.075, 0.06)
-    scatter: Colour = (0.015, 0.12, 0.20)
+    scatter: Colour = (0.012, 0.10, 0.20)
     caustics: Unit = 0.8
 
 

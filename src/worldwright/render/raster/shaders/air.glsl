@@ -15,7 +15,7 @@ vec3 air_lit(vec3 direction, float far) {
     vec3 sum = vec3(0.0);
     for (int k = 0; k < 4; ++k) {
         float share = (float(k) + 0.5) * 0.25;
-        sum += min(textureLod(probe_light, field_place(eye.xyz + direction * (far * share * share)), 0.0).rgb / air_light.rgb, 4.0);
+        sum += min(textureLod(probe_light, field_place(eye.xyz + direction * (far * share * share)), 0.0).rgb / air_light.rgb, 2.5);
     }
     return sum * 0.25;
 #else

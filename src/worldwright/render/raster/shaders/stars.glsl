@@ -15,8 +15,8 @@ vec3 sky_points(vec3 d) {
         vec3 c = chance(uvec3(uvec2(place), 7u));
         vec3 star = from_octahedral((floor(place) + 0.2 + 0.6 * c.xy) / cells * 2.0 - 1.0);
         float off = length(d - star) / max(blur, 0.0007);
-        float bright = c.z * c.z; bright *= bright; bright *= bright;  // few bright ones
-        light += mix(vec3(1.0, 0.86, 0.7), vec3(0.75, 0.86, 1.0), c.x) * (sky_horizon.w * (0.02 + bright) * exp2(-1.6 * off * off) * smoothstep(0.0, 0.25, d.z));
+        float bright = c.z * c.z; bright *= bright; bright *= bright; bright *= bright;  // few bright ones
+        light += mix(vec3(1.0, 0.86, 0.7), vec3(0.75, 0.86, 1.0), c.x) * (sky_horizon.w * (0.02 + bright) * exp2(-2.6 * off * off) * smoothstep(0.0, 0.25, d.z));
     }
     return light;
 }

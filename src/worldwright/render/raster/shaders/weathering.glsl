@@ -68,6 +68,6 @@ float caustics(vec3 at) {
     }
     vec2 w = 1.0 - abs(sin(p));
     w *= w; w *= w;
-    return 1.0 + covers.z * (1.5 * (w.x * w.x + w.y * w.y) - 0.45);  // the mean of w^8 over a wave is 0.15
+    return 1.0 + covers.z * (2.4 * (w.x * w.x + w.y * w.y) - 0.343);  // the mean of w^8 over a wave is 0.0714
 }
 #endif
