@@ -163,12 +163,9 @@ def world_show(
     from worldwright.world.looks import find_look, put_on
 
     world = load_world(path)
-    if look is not None:
-        if out is None:
-            raise WorldwrightError("a look is for a picture", where="--look", fix="name the picture with --out")
-        world_shown = put_on(world, find_look(world, look))
-    else:
-        world_shown = world
+    if look is not None and out is None:
+        raise WorldwrightError("a look is for a picture", where="--look", fix="name the picture with --out")
+    shown = world if look is None else put_on(world, find_look(world, look))
     if out is not None:
         check_new_file(out, "picture (PNG)", b"\x89PNG\r\n\x1a\n")
     console.print(summary_of_world(world))
@@ -178,7 +175,7 @@ def world_show(
     for line in stand_ins(world, packs):
         console.print(line, highlight=False, markup=False)
     if out is not None:
-        picture_of_world(world_shown, packs, out, device=device)
+        picture_of_world(shown, packs, out, device=device)
         console.print(f"{out}: a picture of it", highlight=False)
 
 

@@ -105,7 +105,11 @@ def mean_radiance(world: World) -> Array:
     sky = sky_radiance(world, directions, glow=False)
     mean = (sky * weight).sum(axis=(0, 1)) / weight.sum()
     # A gradient's ground is what the sky alone lights; the physical one's has the sun's part in it.
-    lit = 0.0 if world.light.sky.model == "physical" else np.array(world.light.sky.ground) * max(sun_direction(world)[2], 0) / (2 * np.pi)
+    lit = (
+        0.0
+        if world.light.sky.model == "physical"
+        else np.array(world.light.sky.ground) * max(sun_direction(world)[2], 0) / (2 * np.pi)
+    )
     return np.asarray(mean + sun_irradiance(world) * lit)
 
 
@@ -154,7 +158,7 @@ class _Atmosphere:
     def _seen(self, points: Array, directions: Array, to_sun: Array, *, isotropic: bool = False) -> tuple[Array, Array]:
         """Radiance [N, 3] seen from points along directions, and the share of it that scattering alone would send on [N, 3].
         ``isotropic``: of the second order, where direction is forgotten and nothing is added to."""
-        far, hits = _way_out(points, directions, to_ground=True)
+        far, _ = _way_out(points, directions, to_ground=True)
         edges = far[:, None] * (np.arange(_VIEW_STEPS + 1) / _VIEW_STEPS) ** 2
         middle, length = (edges[:, 1:] + edges[:, :-1]) / 2, np.diff(edges, axis=1)[..., None]
         at = points[:, None] + directions[:, None] * middle[..., None]
@@ -188,7 +192,9 @@ class _Atmosphere:
         far, hits = _way_out(at, way, to_ground=True)
         foot = at + way * far[:, None]
         foot *= (GROUND + 1.0) / np.linalg.norm(foot, axis=1, keepdims=True)
-        lit = self._transmittance(foot, np.broadcast_to(to_sun, foot.shape)) * np.maximum(foot @ to_sun / (GROUND + 1.0), 0)[:, None]
+        lit = (
+            self._transmittance(foot, np.broadcast_to(to_sun, foot.shape)) * np.maximum(foot @ to_sun / (GROUND + 1.0), 0)[:, None]
+        )
         through = np.exp(-self._depth_between(at, way, far))
         second = second + hits[:, None] * through * lit * albedo / np.pi
         mean, on = (values.reshape(len(points), _AROUND, 3).mean(axis=1) for values in (second, share))
@@ -207,9 +213,7 @@ class _Atmosphere:
         j, i = np.minimum(y.astype(int), self.ROWS - 2), np.minimum(x.astype(int), self.COLUMNS - 2)
         fy, fx = (y - j)[..., None], (x - i)[..., None]
         t = self.table
-        return np.asarray(
-            (t[j, i] * (1 - fx) + t[j, i + 1] * fx) * (1 - fy) + (t[j + 1, i] * (1 - fx) + t[j + 1, i + 1] * fx) * fy
-        )
+        return np.asarray((t[j, i] * (1 - fx) + t[j, i + 1] * fx) * (1 - fy) + (t[j + 1, i] * (1 - fx) + t[j + 1, i + 1] * fx) * fy)
 
 
 def _way_out(points: Array, directions: Array, *, to_ground: bool = False) -> tuple[Array, Array]:
@@ -248,4 +252,3 @@ def _physical(world: World, directions: Array) -> Array:
     ground = np.array(light.sky.ground) / np.pi * (on_ground * (1 - cover) + grey * np.pi * cover)
     below = np.clip(-directions[..., 2:] * 6, 0, 1)
     return np.asarray(sky * (1 - below) + ground * below)
-

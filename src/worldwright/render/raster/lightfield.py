@@ -37,9 +37,7 @@ class LightField:
     ``low`` is the centre of the first texel, ``spacing`` metres lie between two, ``count`` are there (x, y, z).
     """
 
-    def __init__(
-        self, context: moderngl.Context, world: World, packed: PackedScene, shadows: SunShadows, sky: SkyTable
-    ) -> None:
+    def __init__(self, context: moderngl.Context, world: World, packed: PackedScene, shadows: SunShadows, sky: SkyTable) -> None:
         self._context = context
         key = _key(context, world, packed)
         baked = fieldcache.load(key)

@@ -51,8 +51,26 @@ def particles_of(weather: Weather) -> list[Particles]:
             velocity = (wx * carried, wy * carried, wz * carried - fall)
             found.append(Particles(side, max(int(count * amount), 1), radius, opacity, tint, velocity, flutter, falls))
 
-    add(weather.rain, [(6, 2600, 0.0016), (16, 4200, 0.0024), (36, 5200, 0.004)], 14.0, (1.5, 1.5, 1.55), RAIN_SPEED, 1.0, 0.0, falls=True)
-    add(weather.snow, [(6, 1600, 0.006), (15, 3600, 0.010), (34, 6000, 0.016)], 0.95, (1.7, 1.7, 1.75), SNOW_SPEED, 1.0, 0.12, falls=True)
+    add(
+        weather.rain,
+        [(6, 2600, 0.0016), (16, 4200, 0.0024), (36, 5200, 0.004)],
+        14.0,
+        (1.5, 1.5, 1.55),
+        RAIN_SPEED,
+        1.0,
+        0.0,
+        falls=True,
+    )
+    add(
+        weather.snow,
+        [(6, 1600, 0.006), (15, 3600, 0.010), (34, 6000, 0.016)],
+        0.95,
+        (1.7, 1.7, 1.75),
+        SNOW_SPEED,
+        1.0,
+        0.12,
+        falls=True,
+    )
     add(weather.dust, [(5, 900, 0.0022), (14, 1600, 0.004)], 0.55, (1.5, 1.15, 0.75), DUST_SPEED, 0.6, 0.25, falls=False)
     if weather.water is not None:
         add(1.0, [(4, 450, 0.0022), (10, 700, 0.004)], 0.45, (1.6, 1.7, 1.7), DRIFT_SPEED, 0.1, 0.10, falls=False)
@@ -62,7 +80,9 @@ def particles_of(weather: Weather) -> list[Particles]:
 class ParticleStage:
     """Draws them in front of what the G-buffer holds, into a picture of their own that the light then shines through."""
 
-    def __init__(self, context: moderngl.Context, targets: Targets, weather: Weather, probes: tuple[float, ...], cells: tuple[float, ...]) -> None:
+    def __init__(
+        self, context: moderngl.Context, targets: Targets, weather: Weather, probes: tuple[float, ...], cells: tuple[float, ...]
+    ) -> None:
         self._context, self._kinds = context, particles_of(weather)
         self.defines: tuple[str, ...] = ("PARTICLES",) if self._kinds else ()
         if not self._kinds:
