@@ -8,11 +8,9 @@ import pytest
 
 from worldwright.errors import WorldwrightError
 from worldwright.world.files import load_world, parse_world, save_world
-from worldwright.world.generators import generate
 from worldwright.world.looks import LOOKS, find_look, find_looks, put_on, sun_at
 from worldwright.world.spec import Look, Sky, Sun, Weather
 
-WORLD = generate("playground", 1, {})
 HEAD = """
 format: worldwright.world/1
 name: yard
@@ -20,7 +18,9 @@ bounds: {min: [-5, -5, -1], max: [5, 5, 5]}
 materials: {grey: {}}
 entities: [{name: ground, label: ground, parts: [{geometry: {shape: box, size: [9, 9, 1]}, material: grey}]}]
 spawns: [{position: [0, 0, 0.5]}]
+light: {lamps: [{name: lamp, position: [0, 0, 2]}], exposure: 1.5}
 """
+WORLD = parse_world(HEAD, "yard.yaml")
 
 
 @pytest.mark.parametrize("name", LOOKS)
