@@ -7,5 +7,5 @@ void main() {
     vec2 way = ends.zw - ends.xy, from = gl_FragCoord.xy - ends.xy;
     float along = clamp(dot(from, way) / max(dot(way, way), 1e-6), 0.0, 1.0);
     float off = length(from - way * along);
-    out_veil = veil * (1.0 - smoothstep(max(radius - 0.6, radius * 0.35), radius + 0.6, off));
+    out_veil = veil * (1.0 - smoothstep(min(radius - 0.6, radius * 0.3), radius + 0.6, off));
 }
