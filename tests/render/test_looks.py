@@ -279,7 +279,7 @@ def test_rain_falls_at_seven_metres_a_second(renderer: RasterRenderer) -> None:
     world = weathered(world.model_copy(update={"entities": world.entities[:2]}), **RAINING)
     first, half_way, again = (drawn(renderer, world, geometry, at_second(t)).astype(int) for t in (0.0, 5.3, 144 / 7))
     assert (np.abs(first - again).max(axis=-1) > 2).mean() < 0.005
-    assert (np.abs(first - half_way).max(axis=-1) > 2).mean() > 0.03
+    assert (np.abs(first - half_way).max(axis=-1) > 2).mean() > 0.015
     tick = drawn(renderer, world, geometry, at_second(1 / 240)).astype(int)
     assert 0 < np.abs(first - tick).mean() < 0.8 * np.abs(first - half_way).mean()  # 3 cm lower: nearly the same streaks
 

@@ -54,7 +54,7 @@ def particles_of(weather: Weather) -> list[Particles]:
     add(
         weather.rain,
         [(6, 2600, 0.0016), (16, 4200, 0.0024), (36, 5200, 0.004)],
-        14.0,
+        18.0,
         (1.5, 1.5, 1.55),
         RAIN_SPEED,
         1.0,
