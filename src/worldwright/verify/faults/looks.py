@@ -6,14 +6,16 @@ from worldwright.verify.faults.registry import Rng, fault
 from worldwright.verify.workshop import Workshop
 from worldwright.world.looks import LOOKS
 
+_THICK = ("dust", "fog", "underwater")
+"""Looks whose air shows everywhere: others may give the same picture of a room without windows, and then it is no fault that shows."""
+
 
 @fault("info_another_look")
 def _another(shop: Workshop, rng: Rng) -> str | None:
     if shop.info.rgb is None:
         return None
     worn = shop.info.look
-    names = sorted(name for name, look in LOOKS.items() if look != worn)
-    name = str(rng.choice(names))
+    name = str(rng.choice([name for name in _THICK if worn is None or worn.name != name]))
     shop.write_info(look=LOOKS[name])
     return f"drawn in the look {'of the world' if worn is None else worn.name}, {name} declared"
 
