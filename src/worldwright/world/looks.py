@@ -101,7 +101,7 @@ LOOKS = {
             sky=Sky(zenith=(0.60, 0.64, 0.70), horizon=(0.74, 0.77, 0.80), ground=(0.50, 0.52, 0.55)),
             weather=Weather(cloud_cover=1.0, snow=0.8, wind=(0.7, -0.4, 0.0)),
             grade=Grade(temperature=6300, saturation=0.95),
-            exposure=0.95,
+            exposure=1.1,
         ),
         Look(
             name="dust",
@@ -114,7 +114,7 @@ LOOKS = {
         Look(
             name="night",
             description="A starry night with hardly a moon: lamps light what there is to see.",
-            **_night(0.30, 0.36, 1.2),
+            **_night(0.42, 0.52, 1.2),
             weather=Weather(),
             exposure=1.25,
         ),
