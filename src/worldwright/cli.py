@@ -158,6 +158,7 @@ def world_families() -> None:
 def world_show(
     path: Annotated[Path, typer.Argument(help="A world file.")],
     out: Annotated[Path | None, typer.Option("-o", "--out", help="Also render a picture of it, as PNG.")] = None,
+    look: Annotated[str | None, typer.Option(help="The look of the picture; worldwright looks lists them.")] = None,
     pack: PackOption = [],
     device: Annotated[str, typer.Option(help="auto, cpu or gpu.")] = "auto",
 ) -> None:
@@ -165,8 +166,12 @@ def world_show(
     from worldwright.outputs import check_new_file
     from worldwright.report.world import picture_of_world, stand_ins, summary_of_world
     from worldwright.world.files import load_world, resolve_packs
+    from worldwright.world.looks import find_look, put_on
 
     world = load_world(path)
+    if look is not None and out is None:
+        raise WorldwrightError("a look is for a picture", where="--look", fix="name the picture with --out")
+    shown = world if look is None else put_on(world, find_look(world, look))
     if out is not None:
         check_new_file(out, "picture (PNG)", b"\x89PNG\r\n\x1a\n")
     console.print(summary_of_world(world))
@@ -176,7 +181,7 @@ def world_show(
     for line in stand_ins(world, packs):
         console.print(line, highlight=False, markup=False)
     if out is not None:
-        picture_of_world(world, packs, out, device=device)
+        picture_of_world(shown, packs, out, device=device)
         console.print(f"{out}: a picture of it", highlight=False)
 
 
@@ -257,8 +262,8 @@ def render(
     look: Annotated[
         str | None,
         typer.Option(
-            help="Another light and weather: clear, overcast, fog, ...; several, comma-separated, make a shot each, in the folder OUT. "
-            "A name that is not there lists all that are."
+            help="Another light and weather: noon, fog, night, ...; several, comma-separated, make a shot each, in the folder OUT. "
+            "worldwright looks lists them."
         ),
     ] = None,
     first: Annotated[int | None, typer.Option(min=0, help="First frame.")] = None,
@@ -275,13 +280,20 @@ def render(
     from worldwright.factory.child import render_in_process
     from worldwright.render.passes import ALL_PASSES
 
-    looks = look.split(",") if look else [None]
-    for name in looks:
+    names = look.split(",") if look else [None]
+    if look is not None:
+        from worldwright.take.reader import Take
+        from worldwright.world.looks import find_looks
+
+        # All of them before the first is rendered.
+        with Take.open(take, partial=partial) as opened:
+            find_looks(opened.header.world, look.split(","))
+    for name in names:
         report = _with_progress(
             f"render {take.name}{f' {name}' if name else ''}",
             lambda progress, name=name: render_in_process(
                 take,
-                out / name if name and len(looks) > 1 else out,
+                out / name if name and len(names) > 1 else out,
                 camera=camera,
                 preset=preset,
                 fps=fps,
@@ -370,6 +382,27 @@ def conformance(
         ),
     )
     _tell(verdict, as_json)
+
+
+@app.command()
+def looks(
+    world: Annotated[Path | None, typer.Argument(help="A world file: its own looks, too.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the looks that a take can be rendered in."""
+    from rich.table import Table
+
+    from worldwright.world.files import load_world
+    from worldwright.world.looks import LOOKS, known_looks
+
+    known = LOOKS if world is None else known_looks(load_world(world))
+    if as_json:
+        sys.stdout.write(json.dumps([look.model_dump(mode="json") for look in known.values()], indent=1) + "\n")
+        return
+    table = Table("look", "is", box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for name, look in known.items():
+        table.add_row(name, look.description)
+    console.print(table)
 
 
 @app.command()

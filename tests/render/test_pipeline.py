@@ -10,6 +10,7 @@ import numpy as np
 import psutil
 import pytest
 
+from worldwright.cli import render as render_command
 from worldwright.controls import KEY_BITS, Control
 from worldwright.engine.protocol import RIGS
 from worldwright.engine.registry import make_engine
@@ -262,6 +263,13 @@ def test_errors_of_the_child_arrive_as_they_are(take: Path, tmp_path: Path) -> N
     with pytest.raises(WorldwrightError) as caught:
         render_in_process(take, tmp_path / "shot", preset="17p")
     assert caught.value.where == "preset" and "128x72" in caught.value.fix
+
+
+def test_one_wrong_look_among_several_is_told_after_the_others_are_rendered(take: Path, tmp_path: Path) -> None:
+    for looks, named in (("fog,smoke", "smoke"), ("fog,night,fog", "'fog' is named twice"), ("fog,", "no look ''")):
+        with pytest.raises(WorldwrightError, match=named):
+            render_command(take, tmp_path / "shots", preset=SIZE, count=1, look=looks)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_bad_requests_are_one_line(take: Path, tmp_path: Path) -> None:

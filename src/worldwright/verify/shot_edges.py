@@ -98,12 +98,20 @@ def displacement(picture: F32, geometry: F32) -> tuple[float, float]:
     return peak(score[j], int(i)) - m, peak(score[:, i], int(j)) - m
 
 
+def _place(picture: F32, before: F32, own: F32, after: F32) -> float:
+    """The time of a picture's edges between those of the geometry at -1, 0 and 1."""
+    a, b, c = (_likeness(picture, geometry) for geometry in (before, own, after))
+    bend = a - 2 * b + c
+    return 0.5 * (a - c) / bend if bend < 0 and b >= max(a, c) else (1.0 if c > a else -1.0)
+
+
 class EdgeRegistration:
     """Gathers the edges of a shot frame by frame, three at a time, and judges the whole sequence."""
 
     def __init__(self) -> None:
         self._geometry: dict[int, F32] = {}
         self._picture: dict[int, F32] = {}
+        self._drawn: dict[int, NDArray[np.uint8]] = {}
         self._offsets: list[tuple[int, float, float]] = []
         self._times: list[tuple[int, float]] = []
 
@@ -112,8 +120,8 @@ class EdgeRegistration:
     ) -> None:
         """The next frame, in order. ``drawn``: its rgb drawn again, where that is possible.
 
-        Where light makes the strongest edges (a horizon, shadows on a bare field) rgb seems displaced and is not: then the picture drawn
-        again seems so too, and only what the stored one is displaced beyond it counts.
+        Where light makes the strongest edges (a horizon, shadows on a bare field), or weather hides those of the geometry, rgb seems
+        displaced or late and is not: then the picture drawn again seems so too, and only what the stored one is beyond it counts.
         """
         step = max(1, round(picture.shape[0] / ROWS))
         if step > 1:  # the same pixels of both
@@ -130,10 +138,13 @@ class EdgeRegistration:
             x, y = x - own[0], y - own[1]
         self._offsets.append((index, x, y))
         self._geometry[index], self._picture[index] = geometry, edges
+        if drawn is not None:
+            self._drawn[index] = drawn
         if index - 1 in self._geometry and index - 2 in self._geometry:
             self._judge(index - 1)
         self._geometry.pop(index - 2, None)
         self._picture.pop(index - 2, None)
+        self._drawn.pop(index - 2, None)
 
     def _judge(self, k: int) -> None:
         """Where frame k's picture lies in time: 0 at its own geometry, -1 or 1 at its neighbours', by the parabola's peak."""
@@ -141,9 +152,9 @@ class EdgeRegistration:
         change = min(1 - _likeness(before, own), 1 - _likeness(own, after))
         if change < MOVING:
             return
-        a, b, c = (_likeness(self._picture[k], g) for g in (before, own, after))
-        bend = a - 2 * b + c
-        place = 0.5 * (a - c) / bend if bend < 0 and b >= max(a, c) else (1.0 if c > a else -1.0)
+        place = _place(self._picture[k], before, own, after)
+        if abs(place) > LATE_SHARE and k in self._drawn:
+            place -= _place(rgb_edges(self._drawn[k]), before, own, after)
         self._times.append((k, place))
 
     def state(self) -> tuple[list[tuple[int, float, float]], list[tuple[int, float]]]:

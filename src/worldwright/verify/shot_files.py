@@ -18,6 +18,7 @@ from worldwright.render.shot import Shot
 from worldwright.take.model import TakeHeader
 from worldwright.verify.measure import failed, from_problems, passed
 from worldwright.verify.verdict import Check
+from worldwright.world.looks import put_on
 
 
 def check_hashes(shot_path: Any) -> Check:
@@ -59,6 +60,8 @@ def check_description(shot: Shot, header: TakeHeader, take_hash: str) -> Check:
         [(e.id, e.name, e.label) for e in info.entities],
         [(k, n, label) for k, (n, label) in sorted(header.world.labels().items())],
     )
+    shown = header.world if info.look is None else put_on(header.world, info.look)
+    same("renderer.exposure", info.renderer.exposure, shown.light.exposure)
     for name, entry in info.passes.items():
         same(f"passes.{name}.attributes", entry.attributes, PASSES[name].attributes())
     try:

@@ -18,6 +18,8 @@ Unit = Annotated[float, Field(allow_inf_nan=False, ge=0, le=1)]
 Vec3 = tuple[Finite, Finite, Finite]
 Size3 = tuple[Positive, Positive, Positive]
 Colour = tuple[Unit, Unit, Unit]
+WindSpeed = Annotated[float, Field(allow_inf_nan=False, ge=-60, le=60)]
+GradeGain = Annotated[float, Field(allow_inf_nan=False, ge=0, le=8)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.\- ]{0,63}$")]
 
 
@@ -247,8 +249,8 @@ class Entity(Strict):
 
 
 class Sun(Strict):
-    """Parallel light. Azimuth is where the sun stands, counter-clockwise from +X. ``intensity`` is irradiance (1 = a white wall lit
-    head-on reads about 1 / pi)."""
+    """Parallel light: the sun, or at night the moon. Azimuth is where it stands, counter-clockwise from +X. ``intensity`` is irradiance
+    (1 = a white wall lit head-on reads about 1 / pi): of what arrives, or under a physical sky above the air, which then takes its part."""
 
     azimuth_deg: Finite = 40.0
     elevation_deg: Annotated[float, Field(allow_inf_nan=False, ge=-90, le=90)] = 45.0
@@ -257,12 +259,22 @@ class Sun(Strict):
 
 
 class Sky(Strict):
-    """Light from the dome: a gradient from zenith to horizon, and the ground's reflection from below. Radiance."""
+    """Light from the dome. Radiance.
 
+    ``gradient``: from zenith to horizon, and the ground's reflection from below. ``physical``: computed from where the sun stands and how
+    hazy the air is (``render/sky.py``); it reddens the sun, too, and takes ``ground`` as the albedo of the land around. ``intensity`` is
+    a factor on the dome alone.
+    """
+
+    model: Literal["gradient", "physical"] = "gradient"
     zenith: Colour = (0.20, 0.38, 0.75)
     horizon: Colour = (0.70, 0.80, 0.92)
     ground: Colour = (0.22, 0.20, 0.18)
     intensity: NotNegative = 1.0
+    turbidity: Annotated[float, Field(allow_inf_nan=False, ge=1, le=10)] = 2.5
+    """Haze of a physical sky: 1 is air without any, 2 to 3 a clear day, 6 a hazy one."""
+    stars: NotNegative = 0.0
+    """Radiance of the brightest stars; above 0 the moon shows its disc where the sun's direction is."""
 
 
 class Lamp(Strict):
@@ -276,8 +288,21 @@ class Lamp(Strict):
     shadow: bool = False
 
 
+class Water(Strict):
+    """All that there is lies under water. The share ``exp(-absorption * metres)`` of each colour comes through; the rest has the colour of
+    ``scatter`` (radiance). ``caustics`` is how strongly waves above gather the sun's light on what looks up."""
+
+    absorption: tuple[NotNegative, NotNegative, NotNegative] = (0.22, 0.075, 0.06)
+    scatter: Colour = (0.012, 0.10, 0.20)
+    caustics: Unit = 0.8
+
+
 class Weather(Strict):
-    """What is between things. Fog is exponential: the share ``exp(-fog_density * metres)`` comes through."""
+    """What is between things, and what it leaves on them. Fog is exponential: the share ``exp(-fog_density * metres)`` comes through.
+
+    ``rain``, ``snow`` and ``dust`` are how much of it is in the air, 1 being a downpour, a thick fall, a dust storm; falling snow lies on
+    what looks up, too. ``wetness`` is of surfaces. Neither falls, lies nor wets under what stands in its way above. ``wind`` is m/s.
+    """
 
     fog_density: NotNegative = 0.0
     fog_colour: Colour = (0.7, 0.75, 0.8)
@@ -286,7 +311,8 @@ class Weather(Strict):
     dust: Unit = 0.0
     wetness: Unit = 0.0
     cloud_cover: Unit = 0.0
-    wind: Vec3 = ORIGIN
+    wind: tuple[WindSpeed, WindSpeed, WindSpeed] = ORIGIN
+    water: Water | None = None
 
 
 class Light(Strict):
@@ -298,15 +324,35 @@ class Light(Strict):
     exposure: Positive = 1.0
 
 
+class Grade(Strict):
+    """What is done to the exposed picture in linear light before the tone curve, in this order: white balance, gain, saturation, contrast
+    about mid-grey. The defaults change nothing."""
+
+    temperature: Annotated[float, Field(allow_inf_nan=False, ge=2000, le=25_000)] = 6504.0
+    """Kelvin of the light that is to look white, as on a camera: below 6504 the picture turns bluer, above it warmer."""
+    tint: Annotated[float, Field(allow_inf_nan=False, ge=-1, le=1)] = 0.0
+    """Towards magenta (positive) or green."""
+    gain: tuple[GradeGain, GradeGain, GradeGain] = (1.0, 1.0, 1.0)
+    saturation: Annotated[float, Field(allow_inf_nan=False, ge=0, le=4)] = 1.0
+    contrast: Annotated[float, Field(allow_inf_nan=False, ge=0.25, le=4)] = 1.0
+    """Power about 0.18: above 1 dark becomes darker and bright brighter."""
+
+
 class Look(Strict):
-    """Another light and another weather over the same world: what is named here takes the place of the world's own. Shapes, surfaces and
-    bodies stay as they are, so one take can be shown in many looks."""
+    """Another light, weather and grade over the same world: what is named here takes the place of the world's own. Shapes, surfaces,
+    lamps and bodies stay as they are, so one take can be shown in many looks."""
 
     name: Name
     description: Annotated[str, Field(max_length=400)] = ""
+    hour: Annotated[float, Field(allow_inf_nan=False, ge=0, lt=24)] | None = None
+    """Local solar time on the day of an equinox, 12 at noon: where the sun stands then takes the place of the sun's own azimuth and
+    elevation. +X is east, +Y north."""
+    latitude_deg: Annotated[float, Field(allow_inf_nan=False, ge=-89, le=89)] = 45.0
+    """Of ``hour``: at 45 the sun stands 45 degrees high at noon."""
     sun: Sun | None = None
     sky: Sky | None = None
     weather: Weather | None = None
+    grade: Grade | None = None
     exposure: Positive | None = None
 
 
@@ -422,6 +468,7 @@ class World(Strict):
     entities: Annotated[list[Entity], Field(min_length=1, max_length=20_000)]
     light: Light = Light()
     weather: Weather = Weather()
+    grade: Grade = Grade()
     looks: Annotated[list[Look], Field(max_length=64)] = []
     """Looks of this world's own, beside the built-in ones; one of the same name takes the built-in one's place."""
     characters: Annotated[list[Character], Field(min_length=1, max_length=16)] = [Character()]

@@ -1,6 +1,6 @@
 """Baked light kept between processes: rendering a shot, verifying it and rendering the next one open the same world again and again.
 
-A file a world in ``$WORLDWRIGHT_CACHE`` (else ``worldwright/light`` in the user's cache folder; set it empty to keep nothing). It may be
+A file a world and light in ``$WORLDWRIGHT_CACHE`` (else ``worldwright/light`` in the user's cache folder; set it empty to keep nothing). It may be
 deleted at any time: what is not there, or is damaged, is baked again, to the same bytes.
 """
 
@@ -21,7 +21,8 @@ from numcodecs import zstd
 from numpy.typing import NDArray
 
 CACHE_VARIABLE = "WORLDWRIGHT_CACHE"
-MOST_FILES = 24
+MOST_FILES = 64
+"""Enough for every look over a few worlds; a file is some megabytes."""
 MOST_BYTES = 1 << 28
 """Largest volume that is kept, before compression."""
 _MAGIC = b"WWLIGHT1"

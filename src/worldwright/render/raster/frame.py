@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,8 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from worldwright.render.air import CEILING, Air, air_of
+from worldwright.render.grade import grade_matrix
 from worldwright.render.passes import DEPTH_NEAR
 from worldwright.render.protocol import View
+from worldwright.render.sky import has_sun, sky_colours, sun_direction, sun_irradiance
 from worldwright.transforms import invert_rigid
 from worldwright.world.spec import Lamp, World
 
@@ -21,9 +23,11 @@ FRAME = np.dtype(
     [
         *((name, "<f4", (4, 4)) for name in ("to_clip", "to_view", "to_next")),
         *((name, "<f4", 4) for name in ("rays", "eye", "near_size", "sun_direction", "sun_radiance", "sky_zenith", "sky_horizon")),
-        *((name, "<f4", 4) for name in ("sky_ground", "fog", "grade")),
+        *((name, "<f4", 4) for name in ("sky_ground", "air", "air_colour", "air_light", "grade")),
         *((name, "<f4", (4, 4)) for name in ("sun_still", "sun_moving")),
-        ("sun_texels", "<f4", 4),
+        *((name, "<f4", 4) for name in ("sun_texels", "covers", "clock")),
+        ("grade_rows", "<f4", (3, 4)),
+        ("roof", "<f4", (4, 4)),
     ]
 )
 MOST_LAMPS = 16
@@ -46,47 +50,49 @@ def clip_matrix(view: View, width: int, height: int) -> Array:
     return np.stack([u * (2 / width) - w, v * (2 / height) - w, np.array([0, 0, 0, DEPTH_NEAR]), w])
 
 
-def sun_direction(world: World) -> Array:
-    """Unit vector towards the sun [3]."""
-    sun = world.light.sun
-    if sun is None:
-        return np.array([0.0, 0.0, 1.0])
-    azimuth, elevation = math.radians(sun.azimuth_deg), math.radians(sun.elevation_deg)
-    return np.array([math.cos(elevation) * math.cos(azimuth), math.cos(elevation) * math.sin(azimuth), math.sin(elevation)])
-
-
 @dataclass(frozen=True)
 class Daylight:
     """The parts of the block that a world fixes once."""
 
     block: Array
+    air: Air
 
 
 def daylight(world: World) -> Daylight:
-    """Sun, sky, fog and exposure of a world. Clouds take from the sun and grey the sky."""
+    """Sun, sky, air, exposure, grade and what lies on surfaces, of a world. Clouds take from the sun and grey the sky."""
     block = np.zeros((), FRAME)
     light, weather = world.light, world.weather
     cover = weather.cloud_cover
-    if light.sun is not None and light.sun.elevation_deg > 0 and light.sun.intensity > 0:
-        strength = light.sun.intensity * (1 - 0.92 * cover)
+    if has_sun(light):
         block["sun_direction"] = [*sun_direction(world), 1.0]
-        block["sun_radiance"] = [*(np.array(light.sun.colour) * strength), 0.25]
-    sky = light.sky
-    zenith, horizon, ground = (np.array(c) * sky.intensity for c in (sky.zenith, sky.horizon, sky.ground))
-    grey = np.full(3, float(horizon.mean()) * 0.8)
-    block["sky_zenith"] = [*(zenith * (1 - cover) + grey * cover), cover]
-    block["sky_horizon"] = [*(horizon * (1 - cover) + grey * cover), 0]
+        block["sun_radiance"] = [*sun_irradiance(world), 0.25]
+    zenith, horizon, ground = sky_colours(world)
+    block["sky_zenith"] = [*zenith, cover]
+    block["sky_horizon"] = [*horizon, light.sky.stars * (1 - cover)]
     block["sky_ground"] = [*ground, 0]
-    block["fog"] = [*weather.fog_colour, weather.fog_density]
-    block["grade"] = [light.exposure, 0, 0, 0]
-    return Daylight(block)
+    air = air_of(world)
+    block["air"] = [*air.extinction, CEILING]
+    block["air_colour"] = [*air.colour, 0]
+    block["air_light"] = [*air.open_light, 0]
+    block["grade"] = [light.exposure, world.grade.contrast, 0, 0]
+    block["grade_rows"][:, :3] = grade_matrix(world.grade)
+    caustics = 0.0 if weather.water is None else weather.water.caustics
+    block["covers"] = [weather.wetness, weather.snow, caustics, weather.rain]
+    return Daylight(block, air)
 
 
 def frame_block(
-    base: Daylight, view: View, next_view: View, width: int, height: int, shift: tuple[float, float] = (0.0, 0.0)
+    base: Daylight,
+    view: View,
+    next_view: View,
+    width: int,
+    height: int,
+    seconds: float,
+    shift: tuple[float, float] = (0.0, 0.0),
 ) -> Array:
-    """The block of a picture. ``shift`` moves the picture by part of a pixel, for sub-frames."""
+    """The block of a picture at a time of the take. ``shift`` moves the picture by part of a pixel, for sub-frames."""
     block = base.block.copy()
+    block["clock"] = [seconds, 0, 0, 0]
     K = view.K.copy()
     K[0, 2] += shift[0]
     K[1, 2] += shift[1]

@@ -17,12 +17,13 @@ from worldwright.render.raster.frame import lamps_block
 from worldwright.render.raster.geometry import PackedScene
 from worldwright.render.raster.shading import program, source
 from worldwright.render.raster.shadows import SunShadows
+from worldwright.render.raster.skytable import SkyTable
 from worldwright.render.raster.voxels import Voxels, voxelise
 from worldwright.world.spec import World
 
 Array = NDArray[Any]
 
-VERSION = "1"
+VERSION = "2"
 """Raise it when this module or voxels.py give another result: it is part of the names of kept bakes (fieldcache.py)."""
 BOUNCES = 2
 SPACING = 3
@@ -36,14 +37,14 @@ class LightField:
     ``low`` is the centre of the first texel, ``spacing`` metres lie between two, ``count`` are there (x, y, z).
     """
 
-    def __init__(self, context: moderngl.Context, world: World, packed: PackedScene, shadows: SunShadows) -> None:
+    def __init__(self, context: moderngl.Context, world: World, packed: PackedScene, shadows: SunShadows, sky: SkyTable) -> None:
         self._context = context
         key = _key(context, world, packed)
         baked = fieldcache.load(key)
         if baked is None:
             voxels = voxelise(packed)
             self._begin(voxels.low + voxels.size / 2, voxels.size, voxels.shape)
-            light, side = self._bake(world, voxels, shadows)
+            light, side = self._bake(world, voxels, shadows, sky)
             fieldcache.save(key, fieldcache.Baked(self.low, self.spacing, light, side))
         else:
             nz, ny, nx = baked.light.shape[:3]
@@ -71,7 +72,7 @@ class LightField:
         self.light.use(light)
         self.side.use(side)
 
-    def _bake(self, world: World, voxels: Voxels, shadows: SunShadows) -> tuple[Array, Array]:
+    def _bake(self, world: World, voxels: Voxels, shadows: SunShadows, sky: SkyTable) -> tuple[Array, Array]:
         context = self._context
         nx, ny, nz = voxels.shape
         faces = context.texture3d((nx, ny, nz), 1, voxels.faces.tobytes(), dtype="u1")
@@ -81,9 +82,9 @@ class LightField:
         radiance.filter = moderngl.NEAREST, moderngl.NEAREST
         lamps = context.buffer(lamps_block(world.light.lamps).tobytes())
         lamps.bind_to_uniform_block(1)
-        send = _Bake(context, "voxel_light.frag", len(voxels.face), 1)
-        gather = _Bake(context, "probes.frag", int(np.prod(self._probes)), 2)
-        spread = _Bake(context, "spread.frag", nx * ny * nz, 2)
+        send = _Bake(context, "voxel_light.frag", len(voxels.face), 1, sky.defines)
+        gather = _Bake(context, "probes.frag", int(np.prod(self._probes)), 2, sky.defines)
+        spread = _Bake(context, "spread.frag", nx * ny * nz, 2, ())
         for bake in (send, gather, spread):
             bake.set(
                 grid=(*voxels.low, voxels.size),
@@ -98,6 +99,7 @@ class LightField:
             for unit, table in zip((1, 2, 4, 5), tables, strict=True):
                 table.use(unit)
             shadows.use(3, 8)
+            sky.use(11)
             self.use(6, 7)
             send.run()
             volume = np.zeros((nz * 6, ny, nx, 4), "<f2")
@@ -130,7 +132,7 @@ def _key(context: moderngl.Context, world: World, packed: PackedScene) -> str:
         *(source(name) for name in ("voxel_light.frag", "probes.frag", "spread.frag")),
         *(context.info[name] for name in ("GL_RENDERER", "GL_VERSION")),
         world.light.model_dump_json(),
-        world.weather.model_dump_json(),
+        f"{world.weather.cloud_cover!r}",  # nothing else of the weather lights things
         packed.low,
         packed.high,
         *(part for batch in standing for part in (str(batch.key), batch.vertices, batch.indices)),
@@ -145,14 +147,14 @@ def _rows(count: int) -> int:
 class _Bake:
     """A shader run once for each of ``count`` items, laid out in rows; its results as arrays."""
 
-    def __init__(self, context: moderngl.Context, fragment: str, count: int, outputs: int) -> None:
+    def __init__(self, context: moderngl.Context, fragment: str, count: int, outputs: int, defines: tuple[str, ...]) -> None:
         self._context, self._count = context, count
         size = self._size = (_WIDTH, _rows(count))
         self.targets = [context.texture(size, 4, dtype="f4") for _ in range(outputs)]
         for target in self.targets:
             target.filter = moderngl.NEAREST, moderngl.NEAREST
         self._frame = context.framebuffer(self.targets)
-        self._program = program(context, "full.vert", fragment)
+        self._program = program(context, "full.vert", fragment, defines)
         self._pass = context.vertex_array(self._program, [])
 
     def set(self, **uniforms: Any) -> None:

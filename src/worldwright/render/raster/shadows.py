@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldwright.render.raster.device import GL
-from worldwright.render.raster.frame import sun_direction
 from worldwright.render.raster.poses import Poses
 from worldwright.render.raster.scene import GpuScene
+from worldwright.render.sky import has_sun, sun_direction
 from worldwright.world.spec import World
 
 Array = NDArray[Any]
@@ -44,8 +44,7 @@ class SunShadows:
 
     def __init__(self, context: moderngl.Context, gl: GL, world: World, scene: GpuScene) -> None:
         self._context, self._gl, self._scene = context, gl, scene
-        sun = world.light.sun
-        self.on = sun is not None and sun.elevation_deg > 0 and sun.intensity > 0
+        self.on = has_sun(world.light)
         self._axes = light_axes(sun_direction(world))
         packed = scene.packed
         corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)]) * (packed.high - packed.low) + packed.low

@@ -5,7 +5,7 @@ equal anyway). After an edit every hash is computed again, but for damage (trunc
 are for. The tests and ``benchmarks/faults.py`` use them. Each module has the faults of one subject and enters them in the registry.
 """
 
-from worldwright.verify.faults import cameras, counts, damage, description, frames, meanings, rows, take
+from worldwright.verify.faults import cameras, counts, damage, description, frames, looks, meanings, rows, take
 from worldwright.verify.faults.registry import FAULTS, Fault, inject
 
-__all__ = ["FAULTS", "Fault", "cameras", "counts", "damage", "description", "frames", "inject", "meanings", "rows", "take"]
+__all__ = ["FAULTS", "Fault", "cameras", "counts", "damage", "description", "frames", "inject", "looks", "meanings", "rows", "take"]

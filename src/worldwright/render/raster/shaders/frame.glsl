@@ -9,13 +9,19 @@ layout(std140, binding = 0) uniform Frame {
     vec4 sun_direction;  // towards the sun, world; w = 1 when there is one
     vec4 sun_radiance;   // irradiance of the sun, linear; w = angular glow strength
     vec4 sky_zenith;     // radiance; w = cloud cover
-    vec4 sky_horizon;
+    vec4 sky_horizon;    // w = radiance of the brightest stars
     vec4 sky_ground;
-    vec4 fog;            // colour; w = density a metre
-    vec4 grade;          // exposure, 0, 0, 0
+    vec4 air;            // extinction a metre; w = height of such air above the ground, m
+    vec4 air_colour;     // its radiance in the open
+    vec4 air_light;      // mean radiance of the light in the open
+    vec4 grade;          // exposure, contrast, 0, 0
     mat4 sun_still;      // world to the standing geometry's shadow map, [0, 1]^3
     mat4 sun_moving;     // world to the moving geometry's shadow map, [0, 1]^3
     vec4 sun_texels;     // world size of a texel: still, moving; 1 when anything moves; 0
+    vec4 covers;         // wetness, lying snow, caustics, rain
+    vec4 clock;          // seconds since the take began, 0, 0, 0
+    vec4 grade_rows[3];  // white balance, gain and saturation
+    mat4 roof;           // world to the map of what stands above, [0, 1]^3
 };
 
 vec3 view_ray(vec2 pixel) {

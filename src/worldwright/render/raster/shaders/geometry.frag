@@ -68,6 +68,9 @@ void main() {
     flow = flow_code(next_pixel, gl_FragCoord.xy);
 #endif
     uvec2 code = uvec2((octahedral(shading) * 0.5 + 0.5) * 4095.0 + 0.5);
+#if defined(MOVES) || defined(SKINNED)
+    glow |= 1u << 31;
+#endif
     out_surface = pack_surface(vec4(base.rgb, roughness), code, uint(metallic * 255.0 + 0.5), depth_code(z), words.x & 0xffffu, glow);
     out_aim = pack_aim(normal_code(mat3(to_view) * n), flow);
 }

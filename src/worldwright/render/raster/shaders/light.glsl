@@ -12,6 +12,13 @@ vec3 brdf_times_cosine(vec3 diffuse, vec3 f0, float a2, vec3 n, vec3 v, vec3 l, 
     return ((1.0 - fresnel) * diffuse * (1.0 / PI) + fresnel * min(ggx * smith, 64.0)) * nl;
 }
 
+#ifdef SKY_TABLE
+layout(binding = 11) uniform sampler2D sky_table;  // octahedral (skytable.py)
+
+// What lights things: smoothed, so that few directions meet the bright rim around the sun.
+vec3 sky_dome(vec3 d) { return textureLod(sky_table, octahedral(d) * 0.5 + 0.5, 3.0).rgb; }
+vec3 sky_radiance(vec3 d) { return textureLod(sky_table, octahedral(d) * 0.5 + 0.5, 0.0).rgb; }
+#else
 // The dome without the glow around the sun: what lights things.
 vec3 sky_dome(vec3 d) {
     vec3 above = mix(sky_horizon.rgb, sky_zenith.rgb, 1.0 - exp2(-4.0 * max(d.z, 0.0)));
@@ -24,10 +31,16 @@ vec3 sky_radiance(vec3 d) {
     float t2 = towards * towards, t8 = t2 * t2 * t2 * t2, t32 = t8 * t8 * t8 * t8;
     return sky + sun_radiance.rgb * (sun_radiance.w * (0.05 * t8 + 0.12 * t32));
 }
+#endif
 
 // The whole picture's look: exposure, then one curve from radiance to the sRGB code. It is a fit (within 0.006) of the sRGB curve after
 // Narkowicz' ACES curve (2016) at 0.6 of the radiance; 0.18 becomes 0.413, 1 becomes 0.838. One root instead of three powers.
 vec3 graded(vec3 radiance) {
-    vec3 x = max(radiance * grade.x, 0.0), s = sqrt(x);
+    vec3 x = max(radiance * grade.x, 0.0);
+#ifdef GRADE
+    x = max(vec3(dot(grade_rows[0].xyz, x), dot(grade_rows[1].xyz, x), dot(grade_rows[2].xyz, x)), 1e-9);
+    x = 0.18 * exp2(log2(x * (1.0 / 0.18)) * grade.y);
+#endif
+    vec3 s = sqrt(x);
     return min(x * (s + 0.33998) / (x * (s + 0.27709) + s * 0.20034 + 0.1221), 1.0);
 }

@@ -29,7 +29,7 @@ ivec2 flow_code(vec3 q, vec2 pixel) {
 }
 
 // x: sRGB-coded base colour, roughness; 8 bits each. y: shading normal 2 x 12 bits octahedral (world), metallic 8 bits. z: depth code
-// and entity, 16 bits each. w: square root of the emitted light, 3 x 10 bits.
+// and entity, 16 bits each. w: square root of the emitted light, 3 x 10 bits; the highest bit says that the surface moves.
 uvec4 pack_surface(vec4 base, uvec2 shading, uint metallic, uint depth, uint entity, uint glow) {
     return uvec4(packUnorm4x8(base), shading.x | shading.y << 12 | metallic << 24, depth | entity << 16, glow);
 }

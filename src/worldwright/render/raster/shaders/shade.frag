@@ -1,12 +1,11 @@
 #version 450 core
 #include "frame.glsl"
 #include "light.glsl"
+#include "field.glsl"
+#include "air.glsl"
+#include "weathering.glsl"
 layout(binding = 0) uniform usampler2D surface_map;  // see outputs.glsl
 layout(binding = 1) uniform usampler2D aim_map;
-layout(binding = 7) uniform sampler3D probe_light;
-layout(binding = 8) uniform sampler3D probe_side;
-uniform vec4 probes;       // low corner, spacing
-uniform vec4 probe_cells;  // 1 / count
 layout(binding = 3) uniform sampler2DShadow still_shadow;
 layout(binding = 4) uniform sampler2DShadow moving_shadow;
 
@@ -60,6 +59,9 @@ void main() {
     float metallic = float(surface.y >> 24) * (1.0 / 255.0);
     vec3 base = to_linear(albedo.rgb);
     vec3 v = -normalize(direction);
+#ifdef COVERED
+    cover(at, surface.w >> 31 != 0u, n, base, metallic, albedo.a);
+#endif
     float nv = max(dot(n, v), 1e-3);
     vec3 diffuse = base * (1.0 - metallic);
     vec3 f0 = mix(vec3(0.04), base, metallic);
@@ -72,6 +74,9 @@ void main() {
     float nl = dot(n, sun_direction.xyz);
     if (nl > 0.0) {
         float seen = sun_seen(at, n, nl);
+#ifdef CAUSTICS
+        seen *= caustics(at);
+#endif
         if (seen > 0.0) radiance += seen * sun_radiance.rgb * brdf_times_cosine(diffuse, f0, a2, n, v, sun_direction.xyz, nv, nl);
     }
 #endif
@@ -107,7 +112,12 @@ void main() {
     vec2 ab = vec2(-1.04, 1.04) * a004 + r.zw;
     vec3 reflected = reflect(-v, n);
     radiance += (f0 * ab.x + ab.y) * mix(sky_radiance(reflected) * around.a, around.rgb * max(1.0 + dot(side, reflected), 0.08), sqrt(rough));
-    if (fog.w > 0.0) radiance = mix(fog.rgb, radiance, exp2(-1.442695 * fog.w * z * length(ray)));
+#ifdef AIR
+    radiance = through_air(radiance, direction, z, length(ray));
+#endif
+#ifdef PARTICLES
+    radiance = behind_particles(radiance, pixel);
+#endif
 #ifdef LINEAR
     out_colour = vec4(radiance, 1.0);
 #else

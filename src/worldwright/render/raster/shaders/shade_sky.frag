@@ -1,10 +1,22 @@
 #version 450 core
 #include "frame.glsl"
 #include "light.glsl"
+#include "field.glsl"
+#include "air.glsl"
+#include "stars.glsl"
 out vec4 out_colour;
 void main() {
-    vec3 radiance = sky_radiance(normalize(to_world_direction(view_ray(gl_FragCoord.xy))));
-    radiance = mix(radiance, fog.rgb, 1.0 - exp2(-min(fog.w * 400.0, 40.0)));
+    vec3 direction = normalize(to_world_direction(view_ray(gl_FragCoord.xy)));
+    vec3 radiance = sky_radiance(direction);
+#ifdef POINTS
+    radiance += sky_points(direction);
+#endif
+#ifdef AIR
+    radiance = sky_through_air(radiance, direction);
+#endif
+#ifdef PARTICLES
+    radiance = behind_particles(radiance, ivec2(gl_FragCoord.xy));
+#endif
 #ifdef LINEAR
     out_colour = vec4(radiance, 1.0);
 #else
