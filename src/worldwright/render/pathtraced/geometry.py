@@ -1,7 +1,7 @@
 """A world's geometry for the tracer: all triangles in one list, cut into *solids* that move as one.
 
-Solid 0 is everything that stands, in world space. Each moving body is a solid in its own frame, placed by a matrix a picture; each
-character is one whose vertices are skinned for every picture.
+Solid 0 is everything that stands, in world space. Each body that moves and each character is a solid, whose vertices are placed for every
+picture.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from worldwright.assets.animation import skin, skin_matrices
 from worldwright.assets.model import Mesh, Model, SceneGeometry, Surface
 from worldwright.errors import WorldwrightError
-from worldwright.take.model import CharacterInstant, Instant
+from worldwright.take.model import Instant
 from worldwright.transforms import pose_matrix, quat_yaw
 from worldwright.world.spec import World
 
@@ -26,7 +26,7 @@ Array = NDArray[Any]
 @dataclass(frozen=True, slots=True)
 class Solid:
     """Triangles ``triangles`` (a range of the list) over vertices ``vertices``. ``entity`` is 0 for what stands; ``body`` is its row in
-    an instant's poses, None for what stands and for characters."""
+    an instant's poses, ``model`` a character's; what stands has neither."""
 
     entity: int
     triangles: slice
@@ -38,7 +38,7 @@ class Solid:
 @dataclass(frozen=True)
 class Geometry:
     """positions and normals [V, 3], uvs [V, 2], triangles [T, 3] (numbers of vertices), surface [T] (numbers into ``surfaces``), and the
-    solids in order. Vertices of characters are in the bind pose."""
+    solids in order. Vertices of bodies are in their own frame, those of characters in the bind pose."""
 
     positions: NDArray[np.float32]
     normals: NDArray[np.float32]
@@ -52,6 +52,7 @@ class Geometry:
 def lay_out(world: World, geometry: SceneGeometry, body_ids: Sequence[int]) -> Geometry:
     """The geometry of a world; ``body_ids`` are those that move, in the order of an instant's rows."""
     row_of = {entity: k for k, entity in enumerate(body_ids)}
+    # What stands comes first: a list of its own.
     standing: list[tuple[Mesh, Array, Array]] = []
     moving: list[tuple[int, int | None, Model | None, list[tuple[Mesh, Array, Array]]]] = []
     for entity in sorted(geometry.entities):
@@ -95,19 +96,24 @@ def lay_out(world: World, geometry: SceneGeometry, body_ids: Sequence[int]) -> G
     return Geometry(*(np.concatenate(column) for column in columns), tuple(surfaces), tuple(solids))
 
 
-def body_pose(instant: Instant, body: int) -> Array:
-    """Object-to-world [4, 4] of a body."""
-    return pose_matrix(instant.positions[body], instant.rotations[body])
-
-
-def skinned(solid: Solid, model: Model, instant: Instant) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """World positions and normals [V, 3] of a character's vertices. Raises WorldwrightError when the instant is of another world."""
-    who: CharacterInstant | None = next((c for c in instant.characters if c.id == solid.entity), None)
+def posed(solid: Solid, geometry: Geometry, instant: Instant) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """World positions and normals [V, 3] of the vertices of a solid that moves. Raises WorldwrightError when the instant is of another
+    world."""
+    if solid.body is not None:
+        if solid.body >= len(instant.positions):
+            raise WorldwrightError(f"{len(instant.positions)} bodies in the instant: too few", where=f"tick {instant.tick:g}")
+        place = pose_matrix(instant.positions[solid.body], instant.rotations[solid.body])
+        return _placed(geometry.positions[solid.vertices], geometry.normals[solid.vertices], place)
+    assert solid.model is not None
+    who = next((c for c in instant.characters if c.id == solid.entity), None)
     if who is None:
         raise WorldwrightError(f"character {solid.entity} is not in the instant", where=f"tick {instant.tick:g}")
-    place = pose_matrix(who.position, quat_yaw(who.yaw))
-    matrices = skin_matrices(model, who.bones) if model.skeleton is not None else None
-    parts = [skin(mesh, model, who.bones, matrices) for mesh in model.meshes]
-    positions = np.concatenate([p for p, _ in parts]) @ place[:3, :3].T + place[:3, 3]
-    normals = np.concatenate([n for _, n in parts]) @ place[:3, :3].T
-    return positions.astype(np.float32), normals.astype(np.float32)
+    matrices = skin_matrices(solid.model, who.bones) if solid.model.skeleton is not None else None
+    parts = [skin(mesh, solid.model, who.bones, matrices) for mesh in solid.model.meshes]
+    positions, normals = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
+    return _placed(positions, normals, pose_matrix(who.position, quat_yaw(who.yaw)))
+
+
+def _placed(positions: Array, normals: Array, place: Array) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    turn = place[:3, :3].T
+    return (positions @ turn + place[:3, 3]).astype(np.float32), (normals @ turn).astype(np.float32)

@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 import platform as machine
 from dataclasses import dataclass
-from importlib.util import find_spec
 
 from worldwright.errors import WorldwrightError
 from worldwright.render.pathtraced.llvm import PACKAGE, VARIABLE, find_llvm
 from worldwright.render.raster.device import wanted_device
 
-EXTRA = "pip install 'worldwright[pathtraced]'"
 CUDA, LLVM, SCALAR = "cuda_ad_rgb", "llvm_ad_rgb", "scalar_rgb"
 
 
@@ -38,27 +36,26 @@ def choose_platform(device: str | None = None) -> Platform:
     """The platform for a device: auto, cpu or gpu.
 
     Raises:
-        WorldwrightError: Mitsuba is not installed, a GPU is asked for and not there, or the user's LLVM is known to be bad.
+        WorldwrightError: a GPU is asked for and not there, or the user's LLVM is known to be bad.
     """
     wanted = wanted_device(device)
-    for module in ("mitsuba", "mitsuba_oidn"):
-        if find_spec(module) is None:
-            raise WorldwrightError(f"the path-traced renderer needs {module}", where="renderer", fix=f"{EXTRA}, or use raster")
     library = find_llvm()
     # Read when Dr.Jit first compiles: its own choice must never be asked for.
     os.environ[VARIABLE] = library.path if library is not None else os.devnull
     import drjit
     import mitsuba
+    import mitsuba_oidn
 
+    made_of = f"Mitsuba {mitsuba.__version__}, OIDN {mitsuba_oidn.oidn_version()}"
     mitsuba.set_log_level(mitsuba.LogLevel.Error)
     if wanted != "cpu" and CUDA in mitsuba.variants() and drjit.has_backend(drjit.JitBackend.CUDA):
-        return Platform(CUDA, f"Mitsuba {mitsuba.__version__} {CUDA}, {_gpu_name()}")
+        return Platform(CUDA, f"{made_of}, {CUDA}, {_gpu_name()}")
     if wanted == "gpu":
         raise WorldwrightError("no GPU with CUDA for the path-traced renderer", where="--device", fix="use --device auto")
     if library is not None and drjit.has_backend(drjit.JitBackend.LLVM):
         drjit.set_thread_count(thread_count())
-        return Platform(LLVM, f"Mitsuba {mitsuba.__version__} {LLVM}, {library.name}, {_processor()}")
-    return Platform(SCALAR, f"Mitsuba {mitsuba.__version__} {SCALAR} (no LLVM: slow; {PACKAGE}), {_processor()}")
+        return Platform(LLVM, f"{made_of}, {LLVM}, {library.name}, {_processor()}")
+    return Platform(SCALAR, f"{made_of}, {SCALAR} (no LLVM: slow; {PACKAGE}), {_processor()}")
 
 
 def use(platform: Platform) -> None:

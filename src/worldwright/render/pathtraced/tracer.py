@@ -20,7 +20,7 @@ from worldwright.render.pathtraced.scene import TracedScene
 from worldwright.render.protocol import View
 
 MOST_BOUNCES = 5
-SURE_BOUNCES = 2
+SURE_BOUNCES = 1
 """Bounces after which a path lives on by chance."""
 MOST_STEPS = 24
 """Surfaces along one path, those that it goes through included."""
@@ -77,7 +77,6 @@ class _Hit:
     rough: Any
     metallic: Any
     glow: Any
-    solid: Any
     hole: Any
     away: Any
 
@@ -138,10 +137,7 @@ def _to_linear(c: Any) -> Any:
 
 def _surface(at: TracedScene, pi: Any, d: Any, width: Any, chance: Any, active: Any) -> _Hit:
     """Place, normals and material at an intersection. ``width``: of the ray there, metres; ``chance`` decides between texture levels."""
-    number = dr.select(
-        pi.instance != None, dr.reinterpret_array(mi.UInt32, pi.instance), dr.reinterpret_array(mi.UInt32, pi.shape)  # noqa: E711
-    )
-    solid = dr.gather(mi.UInt32, at.solid, number, active)
+    number = dr.reinterpret_array(mi.UInt32, pi.shape)
     corner = dr.gather(mi.Vector4u, at.corners, dr.gather(mi.UInt32, at.first, number, active) + pi.prim_index, active)
     places = [dr.gather(mi.Vector4f, at.places, corner[k], active) for k in range(3)]
     sides = [dr.gather(mi.Vector4f, at.sides, corner[k], active) for k in range(3)]
@@ -150,17 +146,12 @@ def _surface(at: TracedScene, pi: Any, d: Any, width: Any, chance: Any, active: 
     place = places[0] * w + places[1] * u + places[2] * v
     side = sides[0] * w + sides[1] * u + sides[2] * v
     uv = mi.Vector2f(place.w, side.w)
-    rows = [dr.gather(mi.Vector4f, at.objects, solid * 3 + k, active) for k in range(3)]
-
-    def turned(x: Any) -> Any:
-        return mi.Vector3f(*(row.x * x.x + row.y * x.y + row.z * x.z for row in rows))
-
-    p = turned(place) + mi.Vector3f(*(row.w for row in rows))
-    one, two = turned(places[1] - places[0]), turned(places[2] - places[0])
+    p = mi.Vector3f(place.xyz)
+    one, two = mi.Vector3f((places[1] - places[0]).xyz), mi.Vector3f((places[2] - places[0]).xyz)
     cross = dr.cross(one, two)
     area = dr.norm(cross)
     flat = cross / dr.maximum(area, 1e-20)
-    n = dr.normalize(turned(side))
+    n = dr.normalize(mi.Vector3f(side.xyz))
     back = dr.dot(flat, d) > 0
 
     row = [dr.gather(mi.Vector4u, at.rows, corner.w * (WORDS // 4) + k, active) for k in range(2)]
@@ -201,7 +192,6 @@ def _surface(at: TracedScene, pi: Any, d: Any, width: Any, chance: Any, active: 
         rough=dr.maximum(rough, SMOOTHEST),
         metallic=metallic,
         glow=dr.select(away, 0, glow),
-        solid=solid,
         hole=((flags & HOLES) != 0) & (base.w < 0.5),
         away=away,
     )
@@ -285,19 +275,29 @@ def _fall(square: Any, inverse_reach: Any) -> Any:
     return window * window / dr.maximum(square, 1e-4)
 
 
-def _from_sun(at: TracedScene, light: Tables, m: _Matter, draw: Any, active: Any) -> Any:
-    """Light of the sun that a point sends to where the ray came from. ``draw``: two even numbers, for the place on its disc."""
+@dataclass(frozen=True)
+class _Offer:
+    """Light that would come along ``l`` from ``far`` metres away if nothing stood between, and whether any would."""
+
+    l: Any
+    far: Any
+    light: Any
+    there: Any
+
+
+def _sun_offer(light: Tables, m: _Matter, draw: Any) -> _Offer:
+    """``draw``: two even numbers, for the place on the sun's disc."""
     disc = mi.warp.square_to_uniform_disk_concentric(draw)
     towards = _float3(light.sun, 0)
     s, t = mi.coordinate_system(towards)
     l = dr.normalize(towards + (s * disc.x + t * disc.y) * SUN_RADIUS)
     nl = dr.dot(m.n, l)
-    lit = _seen(at, m.origin, l, mi.Float(FAR), active & (nl > 0) & (dr.dot(m.flat, l) > 0))
-    return dr.select(lit, _float3(light.sun, 3) * _brdf(m, l, dr.maximum(nl, 1e-4), PEAK), 0)
+    got = _float3(light.sun, 3) * _brdf(m, l, dr.maximum(nl, 1e-4), PEAK)
+    return _Offer(l, mi.Float(FAR), got, (nl > 0) & (dr.dot(m.flat, l) > 0))
 
 
-def _from_lamps(at: TracedScene, light: Tables, m: _Matter, chance: Any, active: Any) -> Any:
-    """Light of the lamps that a point sends to where the ray came from."""
+def _lamp_offer(light: Tables, m: _Matter, chance: Any) -> _Offer:
+    """One lamp's light for all of theirs. Within its own bulb nothing shades: ``far`` ends there."""
     chosen, inverse = _choose_lamp(light, m.origin, m.n, chance)
     place = dr.gather(mi.Vector4f, light.lamps, 2 * chosen)
     strength = dr.gather(mi.Vector4f, light.lamps, 2 * chosen + 1)
@@ -306,10 +306,25 @@ def _from_lamps(at: TracedScene, light: Tables, m: _Matter, chance: Any, active:
     reach = dr.sqrt(square)
     l = way / dr.maximum(reach, 1e-6)
     nl = dr.dot(m.n, l)
-    lit = active & (inverse > 0) & (nl > 0) & (dr.dot(m.flat, l) > 0)
-    ahead = reach - strength.w
-    lit &= (ahead <= 0) | _seen(at, m.origin, l, dr.maximum(ahead, 0), lit & (ahead > 0))
-    return dr.select(lit, mi.Vector3f(strength.xyz) * (_fall(square, place.w) * inverse) * _brdf(m, l, dr.maximum(nl, 1e-4), PEAK), 0)
+    got = mi.Vector3f(strength.xyz) * (_fall(square, place.w) * inverse) * _brdf(m, l, dr.maximum(nl, 1e-4), PEAK)
+    return _Offer(l, dr.maximum(reach - strength.w, 0), got, (inverse > 0) & (nl > 0) & (dr.dot(m.flat, l) > 0))
+
+
+def _lit(at: TracedScene, light: Tables, m: _Matter, primary: Any, active: Any, disc: Any, rng: Any) -> Any:
+    """Light of sun and lamps that a point sends to where the ray came from: both where the camera looks, one of them at a bounce."""
+    offers = [_sun_offer(light, m, disc)] if light.has_sun else []
+    if light.has_lamps:
+        offers.append(_lamp_offer(light, m, rng.next_float32()))
+    total = mi.Vector3f(0)
+    first = rng.next_float32() < 0.5
+    for k, offer in enumerate(offers):
+        asked, share = offer.there, mi.Float(1)
+        if len(offers) == 2:
+            either = ~primary & offers[1 - k].there
+            asked, share = asked & (~either | (first if k else ~first)), dr.select(either, 2, share)
+        free = _seen(at, m.origin, offer.l, offer.far, active & asked)
+        total += dr.select(free, offer.light * share, 0)
+    return total
 
 
 def _bounce(m: _Matter, draw: Any, chance: Any) -> tuple[Any, Any, Any]:
@@ -386,7 +401,7 @@ def trace(
         hit = _surface(at, pi, d, far / fy, rng.next_float32(), met)
         # The camera looks through backs of what has one side, and through what is hidden from it; every ray through holes.
         through = hit.hole | (primary & hit.away)
-        entity = dr.gather(mi.UInt32, at.entities, hit.solid, met)
+        entity = dr.gather(mi.UInt32, at.entities, dr.reinterpret_array(mi.UInt32, pi.shape), met)
         for one in hide:
             through |= primary & (entity == one)
         through &= met
@@ -397,10 +412,7 @@ def trace(
         normal += dr.select(seen & met, hit.n, 0)
 
         m = _matter(hit, pi, d)
-        if light.has_sun:
-            total += bring(_from_sun(at, light, m, pair(1), solid))
-        if light.has_lamps:
-            total += bring(_from_lamps(at, light, m, rng.next_float32(), solid))
+        total += bring(_lit(at, light, m, primary, solid, pair(1), rng))
         l, factor, good = _bounce(m, pair(2), rng.next_float32())
         follow = weight * factor
         live = dr.select(bounce >= SURE_BOUNCES, dr.minimum(dr.max(follow), 0.95), 1)
