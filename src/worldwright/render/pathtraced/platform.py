@@ -47,6 +47,7 @@ def choose_platform(device: str | None = None) -> Platform:
     import mitsuba_oidn
 
     made_of = f"Mitsuba {mitsuba.__version__}, OIDN {mitsuba_oidn.oidn_version()}"
+    drjit.set_log_level(drjit.LogLevel.Disable)  # it would say on stderr what we say better
     mitsuba.set_log_level(mitsuba.LogLevel.Error)
     if wanted != "cpu" and CUDA in mitsuba.variants() and drjit.has_backend(drjit.JitBackend.CUDA):
         return Platform(CUDA, f"{made_of}, {CUDA}, {_gpu_name()}")

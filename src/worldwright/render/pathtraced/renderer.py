@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldwright.errors import WorldwrightError
-from worldwright.render.passes import ALL_PASSES
+from worldwright.render.passes import ALL_PASSES, decode
 from worldwright.render.pathtraced.denoise import Denoiser
 from worldwright.render.pathtraced.develop import develop, fogged
 from worldwright.render.pathtraced.exposure import Slice, slices
@@ -32,7 +32,8 @@ class Artist(Protocol):
     """Traces the light of one scene."""
 
     def expose(self, parts: Sequence[Slice], seed: int) -> tuple[Any, Any, Any]:
-        """Start the mean over the parts' paths: linear radiance, base colour and normal of what is seen first, each [h, w, 3]."""
+        """Start the mean over the parts' paths: linear radiance, base colour and normal of what is seen first, each [h, w, 3]; None in
+        place of both guides by an artist that has none."""
 
 
 @dataclass
@@ -82,6 +83,8 @@ class PathtracedRenderer:
         needed = set(passes) - {"rgb"}
         if "rgb" in passes and world.weather.fog_density > 0:
             needed.add("depth")
+        if "rgb" in passes and not self._platform.vector:
+            needed |= {"albedo", "normal"}
         raster = tuple(name for name in ALL_PASSES if name in needed)
         if raster:
             self._raster.open(scenery, width, height, raster)
@@ -123,7 +126,7 @@ class PathtracedRenderer:
         if traced is not None:
             use(self._platform)
             exposure = at.world.light.exposure
-            radiance = np.asarray(self._denoiser.clean(*traced, exposure))
+            radiance = np.asarray(self._denoiser.clean(traced[0], *_guides(traced, drawn), exposure))
             if at.world.weather.fog_density > 0:
                 radiance = fogged(radiance, at.world.weather, drawn["depth"], view)
             drawn["rgb"] = develop(radiance, exposure)
@@ -138,3 +141,10 @@ class PathtracedRenderer:
         if self._open is None:
             raise WorldwrightError("the renderer has no scene", fix="call open first")
         return self._open
+
+
+def _guides(traced: tuple[Any, Any, Any], drawn: dict[str, Array]) -> tuple[Any, Any]:
+    """Base colour and normals for the denoiser: of the picture's own paths, else of the raster renderer at the frame's instant."""
+    if traced[1] is not None:
+        return traced[1], traced[2]
+    return decode("albedo", drawn["albedo"]), np.nan_to_num(decode("normal", drawn["normal"]))
