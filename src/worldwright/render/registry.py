@@ -23,7 +23,9 @@ def _raster(device: str) -> Renderer:
 def _pathtraced(device: str) -> Renderer:
     if find_spec("mitsuba") is None or find_spec("mitsuba_oidn") is None:
         raise WorldwrightError(
-            "the path-traced renderer is not installed", where="renderer", fix="pip install 'worldwright[pathtraced]', or use raster"
+            "the path-traced renderer is not installed",
+            where="renderer",
+            fix="pip install 'worldwright[pathtraced]', or use raster",
         )
     from worldwright.render.pathtraced.renderer import PathtracedRenderer
 

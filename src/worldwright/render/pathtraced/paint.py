@@ -56,7 +56,12 @@ def paint(surfaces: tuple[Surface, ...]) -> Paint:
         glow = np.minimum(np.array(surface.emissive, np.float32), np.float32(EMISSIVE_MOST))
         rows[k, [0, 1, 2, 4]] = row.base, row.params & 0xFFFF0000, flags, size
         rows[k, 5:8] = glow.view(np.uint32)
-    return Paint(rows, np.concatenate(texels) if texels else np.zeros(1, np.uint32), any(s.alpha_cutoff is not None for s in surfaces), any(s.emissive_image is not None for s in surfaces))
+    return Paint(
+        rows,
+        np.concatenate(texels) if texels else np.zeros(1, np.uint32),
+        any(s.alpha_cutoff is not None for s in surfaces),
+        any(s.emissive_image is not None for s in surfaces),
+    )
 
 
 def _pyramid(layer: NDArray[np.uint8]) -> Array:

@@ -57,17 +57,17 @@ class TracedScene:
 
     def pose(self, instant: Instant) -> None:
         """Move what moves. What stands where it stood is left alone."""
-        changed = False
+        moved: dict[str, Any] = {}
         for k, solid in enumerate(self._geometry.solids):
             if solid.body is None and solid.model is None:
                 continue
             positions, normals = posed(solid, self._geometry, instant)
-            if np.array_equal(positions, self._vertices[0, solid.vertices, :3]):
-                continue
-            self._vertices[0, solid.vertices, :3], self._vertices[1, solid.vertices, :3] = positions, normals
-            self._params[f"solid{k}.vertex_positions"] = mi.Float(positions.ravel())
-            changed = True
-        if changed:
-            dr.sync_thread()  # no ray may be on its way while the tree changes
+            if not np.array_equal(positions, self._vertices[0, solid.vertices, :3]):
+                self._vertices[0, solid.vertices, :3], self._vertices[1, solid.vertices, :3] = positions, normals
+                moved[f"solid{k}.vertex_positions"] = positions.ravel()
+        if moved:
+            dr.sync_thread()  # rays of the picture before may still be on their way, and read the memory that is let go of here
+            for name, positions in moved.items():
+                self._params[name] = mi.Float(positions)
             self._params.update()
             self._upload()

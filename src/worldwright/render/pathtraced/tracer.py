@@ -243,7 +243,9 @@ def _seen(at: TracedScene, o: Any, d: Any, far: Any, active: Any) -> Any:
         return o + d * step, far - step, hole & (steps < MOST_STEPS), free, steps + 1
 
     return dr.while_loop(
-        (mi.Vector3f(o), mi.Float(far), mi.Bool(active), mi.Bool(active), mi.UInt32(0)), lambda o, far, todo, free, steps: todo, go_on
+        (mi.Vector3f(o), mi.Float(far), mi.Bool(active), mi.Bool(active), mi.UInt32(0)),
+        lambda o, far, todo, free, steps: todo,
+        go_on,
     )[3]
 
 
