@@ -214,9 +214,9 @@ def _sky(light: Tables, d: Any, active: Any) -> Any:
     return top * (1 - fy) + (texel(j + 1, i) * (1 - fx) + texel(j + 1, k) * fx) * fy
 
 
-def _brdf(m: _Matter, l: Any, nl: Any, most: float) -> Any:
+def _brdf(m: _Matter, ray: Any, nl: Any, most: float) -> Any:
     """``brdf_times_cosine`` of shaders/light.glsl; ``most`` bounds the peak of the highlight."""
-    h = dr.normalize(m.v + l)
+    h = dr.normalize(m.v + ray)
     nh, vh = dr.clip(dr.dot(m.n, h), 0, 1), dr.clip(dr.dot(m.v, h), 0, 1)
     x = nh * nh * (m.a2 - 1) + 1
     ggx = m.a2 / (dr.pi * x * x)
@@ -279,9 +279,9 @@ def _fall(square: Any, inverse_reach: Any) -> Any:
 
 @dataclass(frozen=True)
 class _Offer:
-    """Light that would come along ``l`` from ``far`` metres away if nothing stood between, and whether any would."""
+    """Light that would come along ``ray`` from ``far`` metres away if nothing stood between, and whether any would."""
 
-    l: Any
+    ray: Any
     far: Any
     light: Any
     there: Any
@@ -292,10 +292,10 @@ def _sun_offer(light: Tables, m: _Matter, draw: Any) -> _Offer:
     disc = mi.warp.square_to_uniform_disk_concentric(draw)
     towards = _float3(light.sun, 0)
     s, t = mi.coordinate_system(towards)
-    l = dr.normalize(towards + (s * disc.x + t * disc.y) * SUN_RADIUS)
-    nl = dr.dot(m.n, l)
-    got = _float3(light.sun, 3) * _brdf(m, l, dr.maximum(nl, 1e-4), PEAK)
-    return _Offer(l, mi.Float(FAR), got, (nl > 0) & (dr.dot(m.flat, l) > 0))
+    ray = dr.normalize(towards + (s * disc.x + t * disc.y) * SUN_RADIUS)
+    nl = dr.dot(m.n, ray)
+    got = _float3(light.sun, 3) * _brdf(m, ray, dr.maximum(nl, 1e-4), PEAK)
+    return _Offer(ray, mi.Float(FAR), got, (nl > 0) & (dr.dot(m.flat, ray) > 0))
 
 
 def _lamp_offer(light: Tables, m: _Matter, chance: Any) -> _Offer:
@@ -306,10 +306,10 @@ def _lamp_offer(light: Tables, m: _Matter, chance: Any) -> _Offer:
     way = mi.Vector3f(place.xyz) - m.origin
     square = dr.squared_norm(way)
     reach = dr.sqrt(square)
-    l = way / dr.maximum(reach, 1e-6)
-    nl = dr.dot(m.n, l)
-    got = mi.Vector3f(strength.xyz) * (_fall(square, place.w) * inverse) * _brdf(m, l, dr.maximum(nl, 1e-4), PEAK)
-    return _Offer(l, dr.maximum(reach - strength.w, 0), got, (inverse > 0) & (nl > 0) & (dr.dot(m.flat, l) > 0))
+    ray = way / dr.maximum(reach, 1e-6)
+    nl = dr.dot(m.n, ray)
+    got = mi.Vector3f(strength.xyz) * (_fall(square, place.w) * inverse) * _brdf(m, ray, dr.maximum(nl, 1e-4), PEAK)
+    return _Offer(ray, dr.maximum(reach - strength.w, 0), got, (inverse > 0) & (nl > 0) & (dr.dot(m.flat, ray) > 0))
 
 
 def _lit(at: TracedScene, light: Tables, m: _Matter, primary: Any, active: Any, disc: Any, rng: Any) -> Any:
@@ -324,7 +324,7 @@ def _lit(at: TracedScene, light: Tables, m: _Matter, primary: Any, active: Any, 
         if len(offers) == 2:
             either = ~primary & offers[1 - k].there
             asked, share = asked & (~either | (first if k else ~first)), dr.select(either, 2, share)
-        free = _seen(at, m.origin, offer.l, offer.far, active & asked)
+        free = _seen(at, m.origin, offer.ray, offer.far, active & asked)
         total += dr.select(free, offer.light * share, 0)
     return total
 
@@ -345,13 +345,13 @@ def _bounce(m: _Matter, draw: Any, chance: Any) -> tuple[Any, Any, Any]:
     half = dr.normalize(mi.Vector3f(half.x * a, half.y * a, dr.maximum(half.z, 0)))
     mirrored = half * (2 * dr.dot(v, half)) - v
     out = dr.select(chance < share, mirrored, mi.warp.square_to_cosine_hemisphere(draw))
-    l = s * out.x + t * out.y + m.n * out.z
+    ray = s * out.x + t * out.y + m.n * out.z
     h = dr.normalize(v + out)
     x = h.z * h.z * (m.a2 - 1) + 1
     visible = m.a2 / (dr.pi * x * x) * 0.5 / (m.nv + dr.sqrt(m.nv * m.nv * (1 - m.a2) + m.a2))
     pdf = share * visible + (1 - share) * dr.maximum(out.z, 0) * (1 / dr.pi)
-    good = (out.z > 1e-4) & (dr.dot(m.flat, l) > 0) & (pdf > 1e-9)
-    return l, _brdf(m, l, dr.maximum(out.z, 1e-4), math.inf) / dr.maximum(pdf, 1e-9), good
+    good = (out.z > 1e-4) & (dr.dot(m.flat, ray) > 0) & (pdf > 1e-9)
+    return ray, _brdf(m, ray, dr.maximum(out.z, 1e-4), math.inf) / dr.maximum(pdf, 1e-9), good
 
 
 def trace(
@@ -415,7 +415,7 @@ def trace(
 
         m = _matter(hit, pi, d)
         total += bring(_lit(at, light, m, primary, solid, pair(1), rng))
-        l, factor, good = _bounce(m, pair(2), rng.next_float32())
+        ray, factor, good = _bounce(m, pair(2), rng.next_float32())
         follow = weight * factor
         live = dr.select(bounce >= SURE_BOUNCES, dr.minimum(dr.max(follow), 0.95), 1)
         good &= solid & (rng.next_float32() < live) & (bounce + 1 < MOST_BOUNCES)
@@ -425,7 +425,7 @@ def trace(
         weight = dr.select(good, follow / dr.maximum(live, 1e-6), weight)
         far = dr.select(good & primary, far * SOFTER, far)
         o = dr.select(good, m.origin, o + d * (pi.t + STEP))
-        d = dr.select(good, l, d)
+        d = dr.select(good, ray, d)
         bounce += dr.select(good, 1, 0)
         # The thread goes on with the pixel's next path: it need not wait for the longest one of its neighbours.
         sample += dr.select(over, 1, 0)
