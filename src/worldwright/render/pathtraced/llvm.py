@@ -96,7 +96,7 @@ def choose(given: str | None, found: Sequence[Library]) -> Library | None:
 def find_llvm() -> Library | None:
     """The library to use on this machine. Raises as ``choose`` does."""
     given = os.environ.get(VARIABLE)
-    if given:
+    if given and given != os.devnull:  # which this process may have put there itself
         return choose(given, ())
     try:
         listed = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, timeout=20, check=False).stdout

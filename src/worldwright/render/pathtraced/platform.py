@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform as machine
 from dataclasses import dataclass
+from pathlib import Path
 
 from worldwright.errors import WorldwrightError
 from worldwright.render.pathtraced.llvm import PACKAGE, VARIABLE, find_llvm
@@ -69,7 +70,7 @@ def use(platform: Platform) -> None:
 
 def _processor() -> str:
     try:
-        with open("/proc/cpuinfo") as file:
+        with Path("/proc/cpuinfo").open() as file:
             lines = [line.partition(":")[2].strip() for line in file if line.startswith("model name")]
     except OSError:
         lines = []
