@@ -34,7 +34,7 @@ from worldwright.take.reader import Take
 from worldwright.verify.shot_exposure import luma
 from worldwright.world.generators import generate
 
-SAMPLES, REFERENCE = 4, 512
+SAMPLES = 4
 RATIO, BLUR_RATIO = 0.4, 1.6
 LARGE, SMALL = (1280, 720), (320, 180)
 
@@ -71,6 +71,7 @@ def main() -> int:
     """Run it."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--frames", type=int, default=3)
+    options.add_argument("--reference", type=int, default=512, help="samples of the references")
     options.add_argument("--json", type=Path, help="write the figures there")
     args = options.parse_args()
     with tempfile.TemporaryDirectory(prefix="bench-pathtraced-") as name:
@@ -81,22 +82,25 @@ def main() -> int:
             numbers = [int(k) for k in np.linspace(0, take.n_frames - 1, args.frames)]  # the frames of _cycles.export
             sharp, _ = ours(take, numbers, LARGE, SAMPLES, False)
             blurred, _ = ours(take, numbers, LARGE, SAMPLES, True)
-            _, few = ours(take, numbers[:1], SMALL, SAMPLES, False)
-            _, many = ours(take, numbers[:1], SMALL, REFERENCE, False)
-        _cycles.export(path, folder / "large", frames=args.frames, width=LARGE[0], height=LARGE[1])
-        cycles = _cycles.run(folder / "large", "none", SAMPLES)
+            figures = {"seconds": sharp, "blur_ratio": blurred / sharp}
+            print(f"motion blur, {SAMPLES} samples as well: {figures['blur_ratio']:.2f} times (target {BLUR_RATIO})", flush=True)
+            _cycles.export(path, folder / "large", frames=args.frames, width=LARGE[0], height=LARGE[1])
+            cycles = _cycles.run(folder / "large", "none", SAMPLES)
+            figures |= {"cycles_seconds": cycles, "ratio": sharp / cycles}
+            print(
+                f"720p, {SAMPLES} samples, denoised: {sharp:.2f} s a frame, Cycles {cycles:.2f} s: {figures['ratio']:.2f} (target {RATIO})",
+                flush=True,
+            )
+            few, many = (ours(take, numbers[:1], SMALL, n, False)[1][0] for n in (SAMPLES, args.reference))
         _cycles.export(path, folder / "small", frames=1, width=SMALL[0], height=SMALL[1])
-        for samples in (SAMPLES, REFERENCE):
+        for samples in (SAMPLES, args.reference):
             _cycles.run(folder / "small", "rgb", samples)
-        theirs = [np.asarray(Image.open(folder / "small" / f"cycles0_rgb{n}.png").convert("RGB")) for n in (SAMPLES, REFERENCE)]
-    figures = {
-        "seconds": sharp, "cycles_seconds": cycles, "ratio": sharp / cycles, "ssim": ssim(few[0], many[0]),
-        "cycles_ssim": ssim(*theirs), "blur_ratio": blurred / sharp,
-    }  # fmt: skip
+        theirs = [
+            np.asarray(Image.open(folder / "small" / f"cycles0_rgb{n}.png").convert("RGB")) for n in (SAMPLES, args.reference)
+        ]
+    figures |= {"ssim": ssim(few, many), "cycles_ssim": ssim(*theirs)}
     print(
-        f"720p, {SAMPLES} samples, denoised: {sharp:.2f} s a frame, Cycles {cycles:.2f} s: {figures['ratio']:.2f} (target {RATIO})\n"
-        f"SSIM to {REFERENCE} samples of its own at {SMALL[0]}x{SMALL[1]}: {figures['ssim']:.4f}, Cycles {figures['cycles_ssim']:.4f}\n"
-        f"motion blur over {BLUR.subframes} sub-frames, as many samples: {figures['blur_ratio']:.2f} times (target {BLUR_RATIO})"
+        f"SSIM to {args.reference} samples of its own at {SMALL[0]}x{SMALL[1]}: {figures['ssim']:.4f}, Cycles {figures['cycles_ssim']:.4f}"
     )
     if args.json:
         args.json.write_text(json.dumps(figures, indent=1))
