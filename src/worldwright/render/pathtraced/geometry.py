@@ -66,14 +66,13 @@ def lay_out(world: World, geometry: SceneGeometry, body_ids: Sequence[int]) -> G
     for entity in sorted(geometry.characters):
         model = geometry.characters[entity]
         moving.append((entity, None, model, [(m, m.positions, m.normals) for m in model.meshes]))
-    groups = [(0, None, None, standing), *moving]
 
     numbers: dict[int, int] = {}
     surfaces: list[Surface] = []
     columns: tuple[list[Array], ...] = ([], [], [], [], [])
     solids: list[Solid] = []
     v = t = 0
-    for entity, body, model, group in groups:
+    for entity, body, own, group in [(0, None, None, standing), *moving]:
         first_v, first_t = v, t
         for mesh, positions, normals in group:
             if id(mesh.surface) not in numbers:
@@ -90,10 +89,11 @@ def lay_out(world: World, geometry: SceneGeometry, body_ids: Sequence[int]) -> G
                 column.append(part)
             v, t = v + len(positions), t + len(mesh.indices)
         if t > first_t:
-            solids.append(Solid(entity, slice(first_t, t), slice(first_v, v), body, model))
+            solids.append(Solid(entity, slice(first_t, t), slice(first_v, v), body, own))
     if not solids:
         raise WorldwrightError("no triangles", where=f"world {world.name}")
-    return Geometry(*(np.concatenate(column) for column in columns), tuple(surfaces), tuple(solids))
+    positions, normals, uvs, triangles, surface = (np.concatenate(column) for column in columns)
+    return Geometry(positions, normals, uvs, triangles, surface, tuple(surfaces), tuple(solids))
 
 
 def posed(solid: Solid, geometry: Geometry, instant: Instant) -> tuple[NDArray[np.float32], NDArray[np.float32]]:

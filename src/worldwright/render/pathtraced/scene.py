@@ -30,7 +30,7 @@ class TracedScene:
         self._vertices[0, :, :3], self._vertices[1, :, :3] = geometry.positions, geometry.normals
         self._vertices[0, :, 3], self._vertices[1, :, 3] = geometry.uvs.T
         meshes = {f"solid{k}": self._mesh(f"solid{k}", solid) for k, solid in enumerate(geometry.solids)}
-        self.scene = mi.load_dict({"type": "scene", **meshes}, parallel=False)
+        self.scene: Any = mi.load_dict({"type": "scene", **meshes}, parallel=False)
         self._params = mi.traverse(self.scene)
         numbers = [int(dr.reinterpret_array(mi.UInt32, mi.ShapePtr(mesh))[0]) for mesh in meshes.values()]
         first, entities = np.zeros(max(numbers) + 1, np.uint32), np.zeros(max(numbers) + 1, np.uint32)
