@@ -1,7 +1,7 @@
 """The same scene in Blender Cycles, for comparison only: bpy is GPL and is never imported by the package.
 
-``export`` writes a take's scene as plain arrays; ``run`` renders them in a process with bpy; ``python _cycles.py FOLDER [--passes]`` is
-that process.
+``export`` writes a take's scene as plain arrays; ``run`` renders them in a process with bpy; ``python _cycles.py FOLDER MODE SAMPLES`` is
+that process. A mode is ``passes`` (with Cycles' own passes in an EXR), ``rgb`` (a PNG), or ``none`` (nothing is written).
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ def export(take_path: Path, folder: Path, *, frames: int, width: int, height: in
     from worldwright.assets.animation import skin
     from worldwright.assets.scene import build_scene
     from worldwright.render.cameras import make_camera
+    from worldwright.render.sky import sky_picture
     from worldwright.take.reader import Take
     from worldwright.transforms import pose_matrix, quat_yaw
     from worldwright.world.files import resolve_packs
@@ -93,6 +94,7 @@ def export(take_path: Path, folder: Path, *, frames: int, width: int, height: in
                     own = [j for j, m in enumerate(meshes) if m["owner"] == mesh["owner"]].index(k)
                     arrays[f"s{len(moments)}_{k}"] = skin(model.meshes[own], model, who.bones)[0].astype(np.float32)
             moments.append({"c2w": view.c2w.tolist(), "poses": {str(k): m.tolist() for k, m in poses.items()}})
+    arrays["sky"] = sky_picture(world)
     light = world.light.model_dump(mode="json")
     document = {
         "width": width, "height": height, "fov_y_deg": world.camera.fov_y_deg, "surfaces": surfaces, "meshes": meshes,
@@ -102,12 +104,12 @@ def export(take_path: Path, folder: Path, *, frames: int, width: int, height: in
     np.savez(folder / "arrays.npz", **arrays)
 
 
-def run(folder: Path, *, passes: bool) -> float:
-    """Seconds a frame in Cycles: from changing the scene to the file on disk; the first frame, which also builds the scene, is not
-    counted."""
+def run(folder: Path, mode: str, samples: int = SAMPLES) -> float:
+    """Seconds a frame in Cycles: from changing the scene to the file on disk (mode ``none``: to the picture in memory); the first frame,
+    which also builds the scene, is not counted."""
     # bpy wants an older numpy than we do: `make bench` gives it an environment of its own.
     own = Path(__file__).parents[1] / ".venv-bpy" / "bin" / "python"
-    command = [str(own if own.exists() else sys.executable), __file__, str(folder), *(["--passes"] if passes else [])]
+    command = [str(own if own.exists() else sys.executable), __file__, str(folder), mode, str(samples)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     lines = [line for line in done.stdout.splitlines() if line.startswith("seconds ")]
     if done.returncode or not lines:
@@ -170,15 +172,20 @@ def _mesh(bpy: Any, k: int, arrays: Any, material: Any) -> Any:
     return bpy.data.objects.new(f"object{k}", mesh)
 
 
-def _lights(bpy: Any, scene: Any, light: dict[str, Any]) -> None:
+def _lights(bpy: Any, scene: Any, light: dict[str, Any], sky: Any) -> None:
     from mathutils import Vector
 
-    sky = light["sky"]
     world = bpy.data.worlds.new("sky")
     world.use_nodes = True
-    background = world.node_tree.nodes["Background"]
-    background.inputs["Color"].default_value = (*(0.5 * (a + b) for a, b in zip(sky["zenith"], sky["horizon"], strict=True)), 1.0)
-    background.inputs["Strength"].default_value = sky["intensity"]
+    nodes, links = world.node_tree.nodes, world.node_tree.links
+    # Cycles' map goes clockwise with -X in its middle column's place, and its first row is the lowest.
+    height, width, _ = sky.shape
+    turned = np.roll(sky[::-1, ::-1], width // 2, axis=1)
+    picture = bpy.data.images.new("sky", width, height, float_buffer=True)
+    picture.pixels.foreach_set(np.concatenate([turned, np.ones_like(turned[..., :1])], axis=-1).astype(np.float32).ravel())
+    around = nodes.new("ShaderNodeTexEnvironment")
+    around.image = picture
+    links.new(around.outputs["Color"], nodes["Background"].inputs["Color"])
     scene.world = world
     if (sun := light["sun"]) is not None:
         lamp = bpy.data.lights.new("sun", "SUN")
@@ -196,10 +203,10 @@ def _lights(bpy: Any, scene: Any, light: dict[str, Any]) -> None:
         scene.collection.objects.link(thing)
 
 
-def _settings(scene: Any, document: dict[str, Any], passes: bool) -> None:
+def _settings(scene: Any, document: dict[str, Any], passes: bool, samples: int) -> None:
     scene.render.engine = "CYCLES"
     scene.cycles.device = "CPU"
-    scene.cycles.samples = SAMPLES
+    scene.cycles.samples = samples
     scene.cycles.use_adaptive_sampling = False
     scene.cycles.use_denoising = True
     scene.cycles.denoiser = "OPENIMAGEDENOISE"
@@ -226,12 +233,13 @@ def main() -> None:
     import bpy
     from mathutils import Matrix
 
-    folder, passes = Path(sys.argv[1]), "--passes" in sys.argv
+    folder, mode, samples = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    passes = mode == "passes"
     document, arrays = json.loads((folder / "scene.json").read_text()), np.load(folder / "arrays.npz")
     bpy.ops.wm.read_factory_settings(use_empty=True)
     scene = bpy.context.scene
-    _settings(scene, document, passes)
-    _lights(bpy, scene, document["light"])
+    _settings(scene, document, passes, samples)
+    _lights(bpy, scene, document["light"], arrays["sky"])
     materials = [_material(bpy, folder, k, s) for k, s in enumerate(document["surfaces"])]
     things = []
     for k, mesh in enumerate(document["meshes"]):
@@ -254,8 +262,8 @@ def main() -> None:
             if mesh["skinned"]:
                 thing.data.vertices.foreach_set("co", arrays[f"s{f}_{k}"].ravel())
                 thing.data.update()
-        scene.render.filepath = str(folder / f"cycles{f}{'p' if passes else ''}")
-        bpy.ops.render.render(write_still=True)
+        scene.render.filepath = str(folder / f"cycles{f}_{mode}{samples}")
+        bpy.ops.render.render(write_still=mode != "none")
         seconds.append(time.perf_counter() - started)
     print("seconds", float(np.median(seconds[1:] or seconds)), flush=True)
 

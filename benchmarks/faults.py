@@ -85,7 +85,7 @@ def fault_names(rng: np.random.Generator, count: int) -> list[str]:
     return names[:count]
 
 
-def work(take_index: int, seed: int, good: int, faults: list[str], scratch: Path) -> Outcome:
+def work(take_index: int, seed: int, good: int, faults: list[str], scratch: Path, renderer: str) -> Outcome:
     """One take: ``good`` shots of it, and these faults in them."""
     rng = np.random.default_rng((seed, take_index))
     family, policy = FAMILIES[take_index % 3], POLICIES[(take_index // 3) % 3]
@@ -98,7 +98,9 @@ def work(take_index: int, seed: int, good: int, faults: list[str], scratch: Path
     shares = np.array_split(np.array(faults), good)
     with Context({}) as context:
         for k in range(good):
-            request = shot_request(world, rng)
+            request = shot_request(world, rng) | {"renderer": renderer}
+            if renderer == "pathtraced":
+                request["preset"] += "@8"
             shot = folder / f"shot{k}"
             render_shot(take, shot, count=FRAMES, packs={}, **request)
             label = f"{family} {seed + take_index} {policy} {request}"
@@ -163,6 +165,7 @@ def main() -> int:
     parser.add_argument("--good", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--renderer", default="raster", help="raster, or pathtraced at 8 samples")
     parser.add_argument("--json", type=Path, help="write the figures there")
     args = parser.parse_args()
     start = time.perf_counter()
@@ -173,7 +176,10 @@ def main() -> int:
     total = Outcome()
     os.environ.setdefault("LP_NUM_THREADS", "1")  # a process a core: no threads of the software renderer beside them
     with tempfile.TemporaryDirectory() as scratch, ProcessPoolExecutor(args.workers, mp_context=get_context("spawn")) as pool:
-        jobs = [pool.submit(work, k, args.seed, goods[k], [str(n) for n in names[k]], Path(scratch)) for k in range(takes)]
+        jobs = [
+            pool.submit(work, k, args.seed, goods[k], [str(n) for n in names[k]], Path(scratch), args.renderer)
+            for k in range(takes)
+        ]
         for job in as_completed(jobs):
             part = job.result()
             total.good += part.good

@@ -73,7 +73,7 @@ def memory(take: Path, folder: Path, preset: str) -> float:
 def against_cycles(take: Path, folder: Path, ours: RenderReport, frames: int) -> float:
     """Our frames a second over those of Cycles for the same pictures; the smaller one of with and without its passes is printed too."""
     _cycles.export(take, folder / "scene", frames=frames, width=1280, height=720)
-    with_passes, rgb_only = (_cycles.run(folder / "scene", passes=passes) for passes in (True, False))
+    with_passes, rgb_only = (_cycles.run(folder / "scene", mode) for mode in ("passes", "rgb"))
     ratio = ours.fps * with_passes
     console.print(
         f"Cycles, 4 samples, denoised: {with_passes:.2f} s a frame with its passes in an EXR, {rgb_only:.2f} s for rgb alone: "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from typing import cast
 
 from worldwright.errors import WorldwrightError
@@ -19,7 +20,19 @@ def _raster(device: str) -> Renderer:
     return RasterRenderer(device)
 
 
-_OURS: dict[str, Callable[[str], Renderer]] = {"raster": _raster}
+def _pathtraced(device: str) -> Renderer:
+    if find_spec("mitsuba") is None or find_spec("mitsuba_oidn") is None:
+        raise WorldwrightError(
+            "the path-traced renderer is not installed",
+            where="renderer",
+            fix="pip install 'worldwright[pathtraced]', or use raster",
+        )
+    from worldwright.render.pathtraced.renderer import PathtracedRenderer
+
+    return PathtracedRenderer(device)
+
+
+_OURS: dict[str, Callable[[str], Renderer]] = {"raster": _raster, "pathtraced": _pathtraced}
 
 
 def renderer_names() -> list[str]:

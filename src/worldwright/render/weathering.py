@@ -73,6 +73,8 @@ def cover(
         rough = rough + (0.05 - rough) * puddle
         base = base * (1 - 0.35 * puddle)[..., None]
         metallic = metallic * (1 - puddle)
+        level = normal * (1 - puddle)[..., None] + np.array([0.0, 0.0, 1.0]) * puddle[..., None]
+        up = (level / np.linalg.norm(level, axis=-1, keepdims=True))[..., 2]
     if weather.snow > 0:
         thick = weather.snow * (0.55 if moves else 1.0)
         level = 0.98 + (0.42 - 0.98) * thick

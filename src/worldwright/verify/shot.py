@@ -229,7 +229,7 @@ def measure_frames(
             edges.add(k, decoded, stored, None if drawn is None else drawn.get("rgb"))
         window[k] = (decoded, drawn)
         if k - 1 in judged:
-            _rgb(window, k - 1, wanted, found)
+            _rgb(window, k - 1, wanted, found, info.renderer.samples)
         window.pop(k - 2, None)
         if k not in judged:
             continue
@@ -245,7 +245,7 @@ def measure_frames(
             found.drawn += 1
             found.measures += shot_rerender.measure_again(k, stored, drawn, exact=found.exact)
         if k + 1 not in wanted:
-            _rgb(window, k, wanted, found)
+            _rgb(window, k, wanted, found, info.renderer.samples)
         if progress:
             progress(done + 1, len(frames))
     offsets, times = edges.state()
@@ -253,7 +253,7 @@ def measure_frames(
     return found
 
 
-def _rgb(window: Mapping[int, tuple[Any, Any]], k: int, wanted: set[int], found: Findings) -> None:
+def _rgb(window: Mapping[int, tuple[Any, Any]], k: int, wanted: set[int], found: Findings, samples: int | None) -> None:
     """Compare frame k's decoded picture with those drawn for it and its neighbours, once these are there."""
     decoded, drawn = window.get(k, (None, None))
     if decoded is None or drawn is None or "rgb" not in drawn:
@@ -261,7 +261,7 @@ def _rgb(window: Mapping[int, tuple[Any, Any]], k: int, wanted: set[int], found:
     if k + 1 in wanted and k + 1 not in window:
         return
     near = {j: window[j][1]["rgb"] for j in (k - 1, k + 1) if j in window and window[j][1] is not None}
-    found.measures += shot_rgb.measure_rgb(k, decoded, drawn["rgb"], near)
+    found.measures += shot_rgb.measure_rgb(k, decoded, drawn["rgb"], near, None if found.exact else samples)
 
 
 def _stream(

@@ -6,6 +6,7 @@ of a pixel, and whether what changed between two frames is as it was before or a
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,9 @@ BLOCK_LEVELS = 20.0
 """Root mean square difference of luma in any block of 8 x 8 pixels, in levels of 255: of a flat block. A codec spends its bits by
 contrast, so a block of standard deviation s may differ by sqrt(1 + (s / BUSY)^2) times as much."""
 BUSY = 56.0
+NOISE = 3.0
+"""On another device a renderer that samples draws other noise: a block may then differ by 1 + NOISE / sqrt(samples) times as much (with
+wholly other noise, 8 samples, denoised, 1.5 times were seen)."""
 COLOUR_LEVELS = 2.5
 CHROMA_LEVELS = 5.0
 CHROMA_WINDOW = 5
@@ -53,10 +57,10 @@ def _chroma(picture: NDArray[Any]) -> NDArray[np.float32]:
     return np.stack([half[..., 0] - y, half[..., 2] - y], axis=-1)
 
 
-def measure_rgb(index: int, decoded: U8, own: U8, neighbours: dict[int, U8]) -> list[Measure]:
+def measure_rgb(index: int, decoded: U8, own: U8, neighbours: dict[int, U8], noisy: int | None = None) -> list[Measure]:
     """Compare the decoded picture of a frame with ``own`` (drawn again) and with the pictures of the ``neighbours`` by frame number.
 
-    All are [h, w, 3] uint8, sRGB-coded.
+    All are [h, w, 3] uint8, sRGB-coded. ``noisy``: samples a pixel where they were drawn with other noise than the shot; else None.
     """
     grey, reference = luma(decoded), luma(own)
     difference = grey - reference
@@ -74,7 +78,7 @@ def measure_rgb(index: int, decoded: U8, own: U8, neighbours: dict[int, U8]) -> 
             PICTURE,
             index,
             float(np.sqrt(blocks.max())),
-            BLOCK_LEVELS,
+            BLOCK_LEVELS * (1.0 if noisy is None else 1 + NOISE / math.sqrt(noisy)),
             "largest difference of a block, its contrast considered (levels of 255)",
         ),
         Measure(PICTURE, index, float(colour), COLOUR_LEVELS, "shift of the mean colour (levels of 255)"),
