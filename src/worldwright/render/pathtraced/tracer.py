@@ -201,13 +201,19 @@ def _surface(at: TracedScene, pi: Any, d: Any, width: Any, chance: Any, active: 
 
 
 def _weathered(at: TracedScene, weather: Weather, hit: _Hit, pi: Any, active: Any) -> _Hit:
-    """The surface as the weather leaves it. What stands above keeps it off: nothing lies on what looks down."""
+    """The surface as the weather leaves it. What stands above keeps it off, not who walks by; nothing lies on what looks down."""
     asked = active & (hit.n.z > 0) & ~hit.hole
     start = hit.p + mi.Vector3f(0, 0, ABOVE)
-    free = asked & ~at.scene.ray_test(mi.Ray3f(start, mi.Vector3f(0, 0, 1)), coherent=False, active=asked)
-    moves = dr.gather(mi.UInt32, at.entities, dr.reinterpret_array(mi.UInt32, pi.shape), active) != 0
+    above = at.scene.ray_intersect_preliminary(mi.Ray3f(start, mi.Vector3f(0, 0, 1)), coherent=False, active=asked)
+    free = asked & (~above.is_valid() | _moves(at, above, asked & above.is_valid()))
+    moves = _moves(at, pi, active)
     covered = cover(weather, dr.select(free, mi.Float(1), 0), hit.p, hit.n, hit.base, hit.metallic, hit.rough, moves)
     return replace(hit, n=covered.n, base=covered.base, metallic=covered.metallic, rough=dr.maximum(covered.rough, SMOOTHEST))
+
+
+def _moves(at: TracedScene, pi: Any, active: Any) -> Any:
+    """Whether an intersection is with a body or a character."""
+    return dr.gather(mi.UInt32, at.entities, dr.reinterpret_array(mi.UInt32, pi.shape), active) != 0
 
 
 def _sky(light: Tables, d: Any, active: Any) -> Any:
