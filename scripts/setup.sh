@@ -49,6 +49,15 @@ has_library 'libGL\.so\.1' || missing="$missing libgl1"
 # shellcheck disable=SC2086
 [ -z "$missing" ] || need_packages $missing
 
+# The path tracer compiles its kernels with LLVM 17 or newer; without it it is slow, so it is wished for and not needed.
+if [ "$what" != base ] && ! has_library 'libLLVM[-.]\(so\.\)\?\(1[7-9]\|2[0-9]\)'; then
+    say "installing LLVM for path tracing"
+    as_root env DEBIAN_FRONTEND=noninteractive sh -c '
+        install() { for v in 19 20 18 17; do apt-get install -y -qq "libllvm$v" >/dev/null 2>&1 && return 0; done; return 1; }
+        install || { apt-get update -qq && install; }' ||
+        say "no LLVM 17 or newer to be had: path tracing will be slow (as root: apt-get install libllvm19)"
+fi
+
 python=$(find_python) || { need_packages python3 python3-venv; python=$(find_python) || die "Python 3.11 or newer is needed; name it with PYTHON=..."; }
 
 # shellcheck disable=SC2086
