@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 
 from worldwright.engine.protocol import Engine
 from worldwright.errors import WorldwrightError
@@ -10,17 +12,33 @@ from worldwright.errors import WorldwrightError
 GROUP = "worldwright.engines"
 
 
+def _panda() -> Engine:
+    from worldwright.engine.panda import PandaEngine
+
+    return PandaEngine()
+
+
+def _vizdoom() -> Engine:
+    from worldwright.engine.vizdoom import VizdoomEngine
+
+    return VizdoomEngine()
+
+
+_OURS: dict[str, Callable[[], Engine]] = {"panda": _panda, "vizdoom": _vizdoom}
+_NEEDS = {"vizdoom": "vizdoom"}
+"""The package that an engine of ours is for, where it is an extra."""
+
+
 def engine_names() -> list[str]:
     """Names that ``make_engine`` knows, sorted."""
-    return sorted({"panda", *(point.name for point in entry_points(group=GROUP))})
+    ours = (name for name in _OURS if name not in _NEEDS or find_spec(_NEEDS[name]) is not None)
+    return sorted({*ours, *(point.name for point in entry_points(group=GROUP))})
 
 
 def make_engine(name: str) -> Engine:
     """A fresh engine. Raises WorldwrightError for a name that nobody has registered, or one whose package does not import."""
-    if name == "panda":
-        from worldwright.engine.panda import PandaEngine
-
-        return PandaEngine()
+    if name in _OURS:
+        return _OURS[name]()
     for point in entry_points(group=GROUP):
         if point.name == name:
             try:

@@ -25,7 +25,7 @@ from worldwright.world.generators.doom.shape import Plane, Surface, sector_at, s
 from worldwright.world.generators.doom.wad import Level, Wad
 from worldwright.world.generators.parameters import Params
 from worldwright.world.spec import (
-    Bounds, Camera, Character, Cylinder, Entity, LevelRef, Light, Material, Part, Sky, Spawn, Sun, TriangleMesh, World,
+    Bounds, Camera, Character, Cylinder, Entity, LevelRef, Light, Material, Part, Sky, Spawn, TriangleMesh, World,
 )  # fmt: skip
 
 F64 = NDArray[np.float64]
@@ -37,8 +37,8 @@ ACROSS = UP / 1.2
 TO_METRES = np.array([ACROSS, ACROSS, UP])
 
 PLAYER_RADIUS, PLAYER_HEIGHT, PLAYER_EYE, PLAYER_STEP = 16.0, 56.0, 41.0, 24.0
-HALF_FOV = 0.625
-"""Tangent of half the vertical field of view: 90 degrees across a 4:3 picture whose pixels are 1.2 times as high as wide."""
+HALF_FOV = 0.75
+"""Tangent of half the vertical field of view: 90 degrees across a 4:3 picture."""
 WALK, RUN, JUMP = 8.33, 16.67, 8.0
 """Map units a tic at which friction and push balance, and the speed of a jump (``PlayerPawn`` in ViZDoom's definitions)."""
 TICS = 35
@@ -55,6 +55,8 @@ _MATERIALS = {
     "floor": Material(base_colour=(0.24, 0.21, 0.17), roughness=0.9),
     "wall": Material(base_colour=(0.42, 0.38, 0.33), roughness=0.85),
     "ceiling": Material(base_colour=(0.33, 0.32, 0.32), roughness=0.9),
+    "sky": Material(base_colour=(0.0, 0.0, 0.0), roughness=1.0, emissive=(0.30, 0.42, 0.62)),
+    "grate": Material(base_colour=(0.3, 0.3, 0.3), metallic=0.5, roughness=0.5),
     "door": Material(base_colour=(0.20, 0.30, 0.42), roughness=0.5),
     "lift": Material(base_colour=(0.45, 0.36, 0.14), roughness=0.6),
     "monster": Material(base_colour=(0.55, 0.16, 0.12), roughness=0.7),
@@ -63,6 +65,9 @@ _MATERIALS = {
     "decoration": Material(base_colour=(0.32, 0.30, 0.45), roughness=0.7),
     "spare": Material(base_colour=(0.7, 0.7, 0.2), roughness=0.5),
 }
+
+_LABELS = {"level": "level", "sky": "sky", "grates": "grate"}
+_ORDER = ("level", "sky", "grates", "floor", "ceiling")
 
 
 class Doom(Params):
@@ -105,7 +110,7 @@ def doom(params: Doom, seed: int) -> World:
     points = np.concatenate(ground) * TO_METRES
     margin = np.array([2.0, 2.0, 4.0])
     spawn, yaw = _start(level, f"{wad.name} {params.map}")
-    entities = [_mesh(plane, level, group) for plane, group in sorted(planes.items(), key=lambda item: (item[0].sector, item[0].part))]
+    entities = [_mesh(plane, level, group) for plane, group in sorted(planes.items(), key=lambda item: (item[0].sector, _ORDER.index(item[0].part)))]
     entities += _things(level, read_actors(folder / "vizdoom.pk3"), params)
     spare_at = (*_round(points.min(axis=0) - margin / 2),)
     entities += [_stand_in(f"spare {k + 1}", "spare", spare_at, 6.0, 8.0) for k in range(SPARES)]
@@ -119,7 +124,8 @@ def doom(params: Doom, seed: int) -> World:
         bounds=Bounds(min=_round(points.min(axis=0) - margin), max=_round(points.max(axis=0) + margin)),
         materials=_MATERIALS,
         entities=entities,
-        light=Light(sun=Sun(azimuth_deg=60, elevation_deg=70, intensity=1.2), sky=Sky(intensity=2.2, ground=(0.5, 0.48, 0.45))),
+        # No sun: everything is indoors or below a sky that hangs at the height of a ceiling.
+        light=Light(sun=None, sky=Sky(zenith=(0.9, 0.9, 0.95), horizon=(0.6, 0.6, 0.6), ground=(0.45, 0.43, 0.4), intensity=1.5)),
         characters=[
             Character(
                 label="player",
@@ -166,21 +172,23 @@ def _mesh(plane: Plane, level: Level, group: Sequence[Surface]) -> Entity:
     """The level, or one moving plane: that one stands at its sector's height, so that the height is its position's z."""
     looks: dict[str, list[F64]] = defaultdict(list)
     height = 0.0
-    if plane.part != "level":
+    if plane.sector >= 0:
         height = float(level.sectors[plane.part][plane.sector])
     for surface in group:
         looks[surface.look].append(surface.points)
     moves = {"floor": "lift", "ceiling": "door"}.get(plane.part)
     origin = np.array([0.0, 0.0, height])
     return Entity(
-        name="level" if moves is None else f"{moves} {plane.sector}",
-        label=moves or "level",
+        name=plane.part if moves is None else f"{moves} {plane.sector}",
+        label=moves or _LABELS[plane.part],
         body="static" if moves is None else "kinematic",
+        stand_in=plane.part == "grates",
         position=_round(origin * TO_METRES),
         parts=[
-            Part(geometry=_triangles(polygons, origin), material=moves or look) for look, polygons in sorted(looks.items())
+            Part(geometry=_triangles(polygons, origin), material=moves or look, collide=plane.part != "grates")
+            for look, polygons in sorted(looks.items())
         ],
-    )  # fmt: skip
+    )
 
 
 def _stand_in(name: str, label: str, position: tuple[float, float, float], radius: float, height: float, *, collide: bool = False) -> Entity:

@@ -19,6 +19,7 @@ from worldwright.world.generators.doom.wad import LEAF, NONE, Level
 F64 = NDArray[np.float64]
 
 SKY = b"F_SKY1"
+_NO_TEXTURE = (b"-", b"")
 SKIRT = 2048.0
 """How far the walls of a moving plane reach behind it."""
 ROOM = 256.0
@@ -40,22 +41,23 @@ _TIMED_DOORS = (10, 14)
 
 @dataclass(frozen=True, slots=True)
 class Plane:
-    """Whose surface something is: a moving plane of a sector, or (``sector`` -1) what stands still."""
+    """Whose surface something is: a moving plane of a sector, or (``sector`` -1) what stands still, the sky, or the grates: textures
+    between rooms that one may see through."""
 
     sector: int = -1
-    part: Literal["level", "floor", "ceiling"] = "level"
+    part: Literal["level", "sky", "grates", "floor", "ceiling"] = "level"
 
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """A convex polygon ``points`` [n, 3], counter-clockwise from where it is seen, and what it looks like: floor, wall or ceiling."""
+    """A convex polygon ``points`` [n, 3], counter-clockwise from where it is seen, and what it looks like."""
 
     plane: Plane
-    look: Literal["floor", "wall", "ceiling"]
+    look: Literal["floor", "wall", "ceiling", "sky", "grate"]
     points: F64
 
 
-STILL = Plane()
+STILL, OPEN_SKY, GRATES = Plane(), Plane(part="sky"), Plane(part="grates")
 
 
 def moving_sectors(level: Level) -> frozenset[int]:
@@ -168,7 +170,7 @@ def sector_at(level: Level, x: float, y: float) -> int:
 
 
 def surfaces(level: Level) -> Iterator[Surface]:
-    """Everything that is drawn of a map but its sky, its things and the textures between rooms that one sees through."""
+    """Everything that is drawn of a map but its things. The sky hangs at the height of its ceiling: the game draws nothing beyond it."""
     moved = moving_sectors(level)
     yield from _planes(level, moved)
     reach = _reach(level, moved)
@@ -183,6 +185,11 @@ def surfaces(level: Level) -> Iterator[Surface]:
         if front != back:
             yield from _steps(level, moved, reach, a, b, front, back)
             yield from _steps(level, moved, reach, b, a, back, front)
+        low = max(float(level.sectors["floor"][k]) for k in (front, back))
+        high = min(float(level.sectors["ceiling"][k]) for k in (front, back))
+        for name, c, d in (("front", a, b), ("back", b, a)):
+            if level.sides["middle"][line[name]] not in _NO_TEXTURE and high > low:
+                yield Surface(GRATES, "grate", _wall(c, d, low, high))
 
 
 def _planes(level: Level, moved: frozenset[int]) -> Iterator[Surface]:
@@ -193,9 +200,11 @@ def _planes(level: Level, moved: frozenset[int]) -> Iterator[Surface]:
         if row["floor_flat"] != SKY:
             z = np.full((len(polygon), 1), float(row["floor"]))
             yield Surface(Plane(sector, "floor") if sector in moved else STILL, "floor", np.hstack([polygon, z]))
-        if row["ceiling_flat"] != SKY:
-            z = np.full((len(polygon), 1), float(row["ceiling"]))
-            yield Surface(Plane(sector, "ceiling") if sector in moved else STILL, "ceiling", np.hstack([polygon[::-1], z]))
+        above = np.hstack([polygon[::-1], np.full((len(polygon), 1), float(row["ceiling"]))])
+        if row["ceiling_flat"] == SKY:
+            yield Surface(OPEN_SKY, "sky", above)
+        else:
+            yield Surface(Plane(sector, "ceiling") if sector in moved else STILL, "ceiling", above)
 
 
 def _reach(level: Level, moved: frozenset[int]) -> F64:
@@ -221,7 +230,9 @@ def _steps(
     elif floor > (low := float(reach[here, 0])):
         yield Surface(STILL, "wall", _wall(a, b, low, floor))
     if far["ceiling_flat"] == SKY and near["ceiling_flat"] == SKY:
-        return  # the sky goes on
+        if ceiling < float(near["ceiling"]):
+            yield Surface(OPEN_SKY, "sky", _wall(a, b, ceiling, float(near["ceiling"])))
+        return
     if there in moved:
         yield Surface(Plane(there, "ceiling"), "wall", _wall(a, b, ceiling, ceiling + SKIRT))
     elif ceiling < (high := float(reach[here, 1])):

@@ -1,0 +1,276 @@
+"""ViZDoom's process: started for a level, ticked, watched by a clock, and cleaned up after. Nothing of it lands outside a temporary folder.
+
+What had to be found out about ViZDoom 1.3.2:
+
+* A player's ``Reactiontime`` is 8: for so many tics after the start neither keys nor mouse are heard. WARM_UP tics pass before tick 0.
+* Keys that are held when an episode ends are held in the next one's first tic: a run that is to be exact starts in a new process.
+* ``set_seed`` is taken up by the next ``new_episode`` alone, and the demo is written whole when the episode after it begins.
+* It makes a folder ``_vizdoom`` where it is started: a script changes there first.
+* Turning goes by 65,536 steps a circle, rounded down: TURN_SLACK of a step keeps a whole number of steps whole.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from worldwright.errors import WorldwrightError
+from worldwright.ids import hash_file
+from worldwright.world.generators.doom import vizdoom_folder
+from worldwright.world.spec import LevelRef
+
+try:
+    import vizdoom
+except ImportError as error:
+    raise WorldwrightError(
+        f"the package vizdoom does not import: {error}", where="engine vizdoom", fix="pip install 'worldwright[vizdoom]'"
+    ) from error
+
+ENGINE = "vizdoom"
+VERSION = f"1 (vizdoom {vizdoom.__version__})"
+"""Counts changes after which the same inputs give other bytes; a take says by which it was made."""
+WARM_UP = 10
+STEPS = 65_536
+TURN_SLACK = 0.25
+PATIENCE = 60.0
+"""Seconds that the process may take for one answer."""
+DEMO_BYTES = 64 << 20
+
+_BUTTONS = (
+    "MOVE_FORWARD", "MOVE_BACKWARD", "MOVE_LEFT", "MOVE_RIGHT", "SPEED", "JUMP", "CROUCH", "USE", "ATTACK",
+    "TURN_LEFT_RIGHT_DELTA", "LOOK_UP_DOWN_DELTA",
+)  # fmt: skip
+_HIDDEN = ("hud", "weapon", "crosshair", "messages", "decals", "particles", "effects_sprites", "screen_flashes")
+_REST = [0.0] * len(_BUTTONS)
+_SKIPPED = "worldwright-vizdoom-"
+
+
+def level_of(level: LevelRef | None, name: str) -> LevelRef:
+    """The level of a world that this engine plays. Raises WorldwrightError where it has none, or another engine's."""
+    if level is None or level.engine != ENGINE:
+        raise WorldwrightError(
+            f"world {name!r} is no level of Doom", where="engine vizdoom", fix="make one: worldwright world new doom -p map=MAP01"
+        )
+    return level
+
+
+class Game:
+    """One process of ViZDoom at a level. Close it, also after an error.
+
+    Args:
+        level: what is played.
+        seed: the game's only source of chance.
+        width, height: of the picture, one of ``resolutions()``.
+        pictures: rgb, depth and labels are wanted; without, the state of things and sectors.
+        patience: seconds that it may take for one answer.
+
+    Raises:
+        WorldwrightError: another WAD than the recorded one, no such map, or ViZDoom does not start.
+    """
+
+    def __init__(
+        self, level: LevelRef, seed: int, width: int, height: int, *, pictures: bool, patience: float = PATIENCE
+    ) -> None:
+        self._where = f"engine vizdoom: {level.file} {level.name}"
+        self.patience = patience
+        self._folder = tempfile.TemporaryDirectory(prefix=_SKIPPED, ignore_cleanup_errors=True)
+        self.folder = Path(self._folder.name)
+        self._watch = _Watch(self.folder)
+        self._seed = seed % (1 << 32)
+        self._game = vizdoom.DoomGame()
+        wad = _wad(level)
+        try:
+            self._set_up(level, wad, width, height, pictures)
+            with self._answering():
+                self._game.init()
+        except BaseException:
+            self.close()
+            raise
+
+    def _set_up(self, level: LevelRef, wad: Path, width: int, height: int, pictures: bool) -> None:
+        game, package = self._game, vizdoom_folder()
+        script = self.folder / "start.sh"
+        script.write_text(f'#!/bin/sh\ncd {shlex.quote(str(self.folder))} || exit 1\nexec {shlex.quote(str(package / "vizdoom"))} "$@"\n')
+        script.chmod(0o700)
+        game.set_vizdoom_path(str(script))
+        game.set_doom_game_path(str(wad))
+        game.set_doom_map(level.name.lower())
+        game.set_doom_config_path(str(self.folder / "vizdoom.ini"))
+        game.set_doom_skill(int(level.options.get("skill", 3)))
+        if not level.options.get("monsters", True):
+            game.add_game_args("-nomonsters")
+        game.set_seed(self._seed)
+        game.set_mode(vizdoom.Mode.PLAYER)
+        game.set_window_visible(False)
+        game.set_sound_enabled(False)
+        game.set_console_enabled(False)
+        game.set_episode_timeout(0)
+        game.set_available_buttons([getattr(vizdoom.Button, name) for name in _BUTTONS])
+        game.set_screen_resolution(resolutions()[width, height])
+        game.set_screen_format(vizdoom.ScreenFormat.RGB24 if pictures else vizdoom.ScreenFormat.GRAY8)
+        game.set_depth_buffer_enabled(pictures)
+        game.set_labels_buffer_enabled(pictures)
+        game.set_objects_info_enabled(not pictures)
+        game.set_sectors_info_enabled(not pictures)
+        for what in _HIDDEN:
+            getattr(game, f"set_render_{what}")(False)
+
+    # --- running ------------------------------------------------------------------------------------------------------------
+
+    def start(self, demo: str) -> None:
+        """Begin, and write what is played to the file ``demo`` of the temporary folder; WARM_UP tics pass."""
+        with self._answering():
+            self._game.set_seed(self._seed)
+            self._game.new_episode(str(self.folder / demo))
+            for _ in range(WARM_UP):
+                self._game.make_action(_REST)
+
+    def replay(self, demo: bytes) -> None:
+        """Begin to play a demo file again; WARM_UP tics pass. Raises WorldwrightError for what is no demo of this level."""
+        check_demo(demo, self._where)
+        path = self.folder / "replay.lmp"
+        path.write_bytes(demo)
+        with self._answering():
+            self._game.replay_episode(str(path))
+            for _ in range(WARM_UP):
+                self._game.advance_action(1, True)
+        if self._game.is_episode_finished() or not self._game.is_replaying_episode():
+            raise WorldwrightError("the demo is not played", where=self._where, fix="record the take again")
+
+    def act(self, action: list[float]) -> None:
+        """A tic with these buttons, in the order of ``_BUTTONS``; nothing once the game is over."""
+        if not self.over:
+            with self._answering():
+                self._game.make_action(action)
+
+    def advance(self, tics: int) -> None:
+        """So many tics of a demo, of which the last one's picture is drawn; those after its end change nothing."""
+        if not self.over and tics > 0:
+            with self._answering():
+                self._game.advance_action(tics, True)
+
+    @property
+    def over(self) -> bool:
+        """Whether the player is dead or the level is left: then the game stands still."""
+        return bool(self._game.is_episode_finished())
+
+    @property
+    def dead(self) -> bool:
+        """Whether the player is dead."""
+        return bool(self._game.is_player_dead())
+
+    def state(self) -> Any:
+        """ViZDoom's own state after the last tic; None once the game is over."""
+        return self._game.get_state()
+
+    def variables(self, names: Mapping[str, Any]) -> dict[str, float]:
+        """Game variables by our names."""
+        get = self._game.get_game_variable
+        return {name: get(variable) for name, variable in names.items()}
+
+    def finish(self, demo: str) -> bytes:
+        """End the run; the demo file that was written since ``start``. The game cannot go on after this."""
+        with self._answering():
+            self._game.new_episode()
+        path = self.folder / demo
+        if path.stat().st_size > DEMO_BYTES:
+            raise WorldwrightError(f"a demo of more than {DEMO_BYTES >> 20} MB", where=self._where, fix="record less at once")
+        return path.read_bytes()
+
+    @contextlib.contextmanager
+    def _answering(self) -> Iterator[None]:
+        """What the process is asked here it must answer in time; what goes wrong is told in one line."""
+        self._watch.until = time.monotonic() + self.patience
+        try:
+            yield
+        except Exception as error:
+            if self._watch.ended:
+                raise WorldwrightError(
+                    f"ViZDoom did not answer for {self.patience:g} s and was ended", where=self._where, fix="try again, or a shorter take"
+                ) from error
+            if isinstance(error, WorldwrightError):
+                raise
+            raise WorldwrightError(f"ViZDoom gave up: {str(error).strip() or type(error).__name__}", where=self._where) from error
+        finally:
+            self._watch.until = None
+
+    def close(self) -> None:
+        """End the process and remove its files."""
+        self._watch.until = time.monotonic() + 5.0
+        with contextlib.suppress(Exception):  # it may be gone already: there is nothing left to be told
+            self._game.close()
+        self._watch.stop()
+        self._folder.cleanup()
+
+
+class _Watch:
+    """A thread that ends the process when it has not answered ``until`` then. Calls into ViZDoom wait without Python's lock, and end when
+    the process does."""
+
+    def __init__(self, folder: Path) -> None:
+        self.until: float | None = None
+        self.ended = False
+        self._mark = str(folder).encode()
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="vizdoom watch", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Watch no more."""
+        self._stopped.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stopped.wait(0.2):
+            until = self.until
+            if until is not None and time.monotonic() > until:
+                self.ended = True
+                for pid in own_processes(self._mark):
+                    with contextlib.suppress(OSError):
+                        os.kill(pid, signal.SIGKILL)
+
+
+def own_processes(mark: bytes) -> list[int]:
+    """This process's children whose command line has ``mark`` in it; none where there is no /proc."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError, ValueError):
+            parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            if parent == os.getpid() and mark in (entry / "cmdline").read_bytes():
+                found.append(int(entry.name))
+    return found
+
+
+def resolutions() -> dict[tuple[int, int], Any]:
+    """Width and height of the pictures that ViZDoom makes, and its names for them."""
+    found = {}
+    for name, value in vizdoom.ScreenResolution.__members__.items():
+        width, _, height = name.removeprefix("RES_").partition("X")
+        found[int(width), int(height)] = value
+    return found
+
+
+def check_demo(demo: bytes, where: str) -> None:
+    """Refuse what is no ZDoom demo, before the game reads it: an IFF file FORM ZDEM whose length is right."""
+    whole = len(demo) >= 12 and demo[:4] == b"FORM" and demo[8:12] == b"ZDEM"
+    if not whole or len(demo) > DEMO_BYTES or not 0 <= len(demo) - 8 - int.from_bytes(demo[4:8], "big") <= 1:
+        raise WorldwrightError(f"the demo file of {len(demo)} bytes is damaged", where=where, fix="record the take again")
+
+
+def _wad(level: LevelRef) -> Path:
+    path = vizdoom_folder() / level.file
+    if not path.is_file():
+        raise WorldwrightError(f"no WAD {level.file!r} in the package vizdoom", where="engine vizdoom", fix="use freedoom1 or freedoom2")
+    if hash_file(path) != level.hash:
+        raise WorldwrightError(
+            f"{level.file} is not the file that the world was read from", where="engine vizdoom", fix="make the world again"
+        )
+    return path
