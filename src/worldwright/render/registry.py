@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from typing import cast
 
 from worldwright.errors import WorldwrightError
@@ -19,12 +20,21 @@ def _raster(device: str) -> Renderer:
     return RasterRenderer(device)
 
 
-_OURS: dict[str, Callable[[str], Renderer]] = {"raster": _raster}
+def _vizdoom(device: str) -> Renderer:
+    from worldwright.render.vizdoom import VizdoomRenderer
+
+    return VizdoomRenderer(device)
+
+
+_OURS: dict[str, Callable[[str], Renderer]] = {"raster": _raster, "vizdoom": _vizdoom}
+_NEEDS = {"vizdoom": "vizdoom"}
+"""The package that a renderer of ours is for, where it is an extra."""
 
 
 def renderer_names() -> list[str]:
     """All that are installed."""
-    return sorted({*_OURS, *(point.name for point in entry_points(group=GROUP))})
+    ours = (name for name in _OURS if name not in _NEEDS or find_spec(_NEEDS[name]) is not None)
+    return sorted({*ours, *(point.name for point in entry_points(group=GROUP))})
 
 
 def make_renderer(name: str, device: str = "auto") -> Renderer:

@@ -393,6 +393,8 @@ class Camera(Strict):
     boom: Positive = 3.2
     boom_height: Finite = 0.35
     """Metres above the eye of the point that the boom starts from."""
+    shear: bool = False
+    """The rigs look up and down by shifting the picture, as games of before 1996 do."""
 
 
 class Generator(Strict):

@@ -101,6 +101,7 @@ class VizdoomEngine:
         self._ground_at(state)
         self._variables = game.variables(VARIABLES)
         self._camera = camera(game.variables(CAMERA))
+        self._falling = 0.0
         self._look = Look(0.0, 0.0)
         self._look.follow(self._variables["angle"], self._variables["pitch"])
         self._events += self._shown(dict.fromkeys(VARIABLES, float("nan")), self._variables, _SHOWN)
@@ -149,7 +150,9 @@ class VizdoomEngine:
         elif before["on_ground"] and not after["on_ground"] and after["w"] > 0:
             self._tell("jump", me, 0.0)
         elif after["on_ground"] and not before["on_ground"]:
-            self._tell("land", me, -before["w"] * UP * TICS)
+            self._tell("land", me, -self._falling * UP * TICS)
+        if after["w"] < 0:
+            self._falling = after["w"]
 
     def _shown(self, before: Mapping[str, float], after: Mapping[str, float], names: Sequence[str]) -> list[Event]:
         """An event for each of these numbers that changed, with its new value."""

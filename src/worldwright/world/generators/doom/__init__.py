@@ -139,7 +139,7 @@ def doom(params: Doom, seed: int) -> World:
             )
         ],
         spawns=[Spawn(position=spawn, yaw=yaw)],
-        camera=Camera(fov_y_deg=math.degrees(2 * math.atan(HALF_FOV)), eye=PLAYER_EYE / PLAYER_HEIGHT),
+        camera=Camera(fov_y_deg=math.degrees(2 * math.atan(HALF_FOV)), eye=PLAYER_EYE / PLAYER_HEIGHT, shear=True),
     )
 
 
