@@ -21,8 +21,8 @@ from worldwright.engine.protocol import F64, CharacterState, Event, RayHits, Sta
 from worldwright.engine.puppets import Puppet
 from worldwright.engine.shapes import capsule_shape
 from worldwright.engine.vizdoom.game import ENGINE, VERSION, Game, level_of
-from worldwright.engine.vizdoom.player import LOOK_DOWN, LOOK_UP, STEP, TELEPORT, VARIABLES, Look, action, hindrance
-from worldwright.engine.vizdoom.things import PLAYER, Things, float32
+from worldwright.engine.vizdoom.player import LOOK_DOWN, LOOK_UP, STEP, VARIABLES, Look, action, hindrance
+from worldwright.engine.vizdoom.things import PLAYER, TELEPORT, Things, float32
 from worldwright.engine.vizdoom.views import CAMERA, camera, pitch_of, place, speed, yaw_of
 from worldwright.errors import WorldwrightError
 from worldwright.world.generators.doom import TICS, UP

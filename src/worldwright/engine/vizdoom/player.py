@@ -35,8 +35,6 @@ PUSH = {False: (0.78125, 0.75), True: (1.5625, 1.25)}
 """Map units a tic that the keys add forward and sideways, walking and running."""
 LEAST = 0.5
 """Map units a tic below which nobody wants to go anywhere."""
-TELEPORT = 100.0
-"""Map units a tic: nobody walks or falls as fast."""
 HELD_TURN = 2
 """Steps by which the look may miss where it was turned."""
 

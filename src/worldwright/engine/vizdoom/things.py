@@ -21,6 +21,8 @@ from worldwright.world.spec import World
 PLAYER = "DoomPlayer"
 _UNSEEN = ("TeleportDest", "MapSpot", "PlayerPawn")
 _DEAD = "Dead"
+TELEPORT = 100.0
+"""Map units a tic: nothing walks, flies or falls as fast."""
 _NEAR = 1.0
 """Map units between where the world has a thing and where the game has it at tick 0."""
 
@@ -83,10 +85,13 @@ class Things:
                     continue
                 row = self._spare(id, name)
                 tell("appear", self.body_ids[row], 0.0)
-            elif name != self._names[id]:
-                if name.startswith(_DEAD):
-                    tell("death", self.body_ids[row], 0.0)
-                self._names[id] = name
+            else:
+                if name != self._names[id]:
+                    self._names[id] = name
+                    if name.startswith(_DEAD):
+                        tell("death", self.body_ids[row], 0.0)
+                if max(abs(x - self.positions[row, 0] / ACROSS), abs(y - self.positions[row, 1] / ACROSS)) > TELEPORT:
+                    tell("teleport", self.body_ids[row], 0.0)
             seen.add(id)
             rows.append(row)
             moved.append((x, y, z, u, v, w))
@@ -119,11 +124,6 @@ class Things:
         if self.world.entities[self.body_ids[row] - 1].label == "spare":
             self._free.insert(0, row)  # the one that was gone longest comes next
         tell("gone", self.body_ids[row], 0.0)
-
-    def entity_of(self, id: int) -> int | None:
-        """The entity of an object; None for one that is none (the player)."""
-        row = self._rows.get(id)
-        return None if row is None else self.body_ids[row]
 
 
 def float32(table: F64) -> F32:
