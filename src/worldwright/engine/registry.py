@@ -6,7 +6,7 @@ from collections.abc import Callable
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 
-from worldwright.engine.protocol import Engine
+from worldwright.engine.protocol import Engine, Habits
 from worldwright.errors import WorldwrightError
 
 GROUP = "worldwright.engines"
@@ -25,6 +25,7 @@ def _vizdoom() -> Engine:
 
 
 _OURS: dict[str, Callable[[], Engine]] = {"panda": _panda, "vizdoom": _vizdoom}
+_HABITS = {"panda": Habits(), "vizdoom": Habits(35, 35, 35, ("first",))}
 _NEEDS = {"vizdoom": "vizdoom"}
 """The package that an engine of ours is for, where it is an extra."""
 
@@ -38,7 +39,12 @@ def engine_names() -> list[str]:
 def make_engine(name: str) -> Engine:
     """A fresh engine. Raises WorldwrightError for a name that nobody has registered, or one whose package does not import."""
     if name in _OURS:
-        return _OURS[name]()
+        try:
+            return _OURS[name]()
+        except ImportError as error:
+            raise WorldwrightError(
+                f"engine {name!r} does not import: {error}", fix=f"pip install 'worldwright[{_NEEDS.get(name, name)}]'"
+            ) from error
     for point in entry_points(group=GROUP):
         if point.name == name:
             try:
@@ -49,3 +55,8 @@ def make_engine(name: str) -> Engine:
                 ) from error
             return engine
     raise WorldwrightError(f"no engine {name!r}", fix=f"there are: {', '.join(engine_names())}")
+
+
+def habits_of(name: str) -> Habits | None:
+    """How an engine of ours is used unless somebody says otherwise; None for others: those are told in full."""
+    return _HABITS.get(name)

@@ -42,7 +42,13 @@ def _pixel_bytes(info: PassInfo) -> int:
 
 
 def create_store(
-    folder: Path, infos: list[PassInfo], frames: int, height: int, width: int, segment: int, attributes: dict[str, Any],
+    folder: Path,
+    infos: list[PassInfo],
+    frames: int,
+    height: int,
+    width: int,
+    segment: int,
+    attributes: dict[str, Any],
     declared: Mapping[str, Mapping[str, Any]],
 ) -> None:
     """Write the metadata of ``folder/passes.zarr``: a group with an array [frame, height, width(, channel)] per pass. ``declared`` are

@@ -40,7 +40,14 @@ def renderer_names() -> list[str]:
 def make_renderer(name: str, device: str = "auto") -> Renderer:
     """A renderer that is ready for ``open``. Raises WorldwrightError for a name that is not installed."""
     if name in _OURS:
-        return _OURS[name](device)
+        try:
+            return _OURS[name](device)
+        except ImportError as error:
+            raise WorldwrightError(
+                f"renderer {name!r} does not import: {error}",
+                where="renderer",
+                fix=f"pip install 'worldwright[{_NEEDS.get(name, name)}]'",
+            ) from error
     for point in entry_points(group=GROUP):
         if point.name == name:
             return cast(Callable[[str], Renderer], point.load())(device)

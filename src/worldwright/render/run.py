@@ -249,9 +249,7 @@ def _info(
         first_frame=first,
         motion_blur=blur,
         look=look,
-        passes=pass_entries(
-            [name for name in passes if name != "rgb"], count, preset.height, preset.width, declared_by(renderer)
-        ),
+        passes=pass_entries([name for name in passes if name != "rgb"], count, preset.height, preset.width, declared_by(renderer)),
         absent=[name for name in ALL_PASSES if name not in passes],
         rgb=None,
         entities=[EntityName(id=id, name=name, label=label) for id, (name, label) in sorted(header.world.labels().items())],

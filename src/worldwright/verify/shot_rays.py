@@ -241,7 +241,11 @@ def measure_rays(
         if len(on) >= 4:
             out.append(
                 Measure(
-                    NAME, frame.index, float(abs(np.median(on))), BODY_MEDIAN + coarse, f"median relative error of depth on body {k}"
+                    NAME,
+                    frame.index,
+                    float(abs(np.median(on))),
+                    BODY_MEDIAN + coarse,
+                    f"median relative error of depth on body {k}",
                 )
             )
     still = ~bodies
@@ -264,7 +268,11 @@ def measure_rays(
         )
         out.append(
             Measure(
-                NAME, frame.index, shift, SHIFT_M + reading.error + BOUNDARY * shift_error, "shift of the camera that the rays find (m)"
+                NAME,
+                frame.index,
+                shift,
+                SHIFT_M + reading.error + BOUNDARY * shift_error,
+                "shift of the camera that the rays find (m)",
             )
         )
     return out

@@ -225,7 +225,9 @@ def _mouse(take: Take, exact: Exactness) -> Check:
             value=float(error[worst]),
             limit=limit,
         )
-    return passed("mouse", f"{len(turn)} frames turn exactly as the mouse says{f', {int(held.sum())} could not' if held.any() else ''}")
+    return passed(
+        "mouse", f"{len(turn)} frames turn exactly as the mouse says{f', {int(held.sum())} could not' if held.any() else ''}"
+    )
 
 
 def wanted_direction(issued: NDArray[Any]) -> NDArray[np.float64]:
@@ -248,7 +250,7 @@ def _effect(take: Take, exact: Exactness) -> Check:
     held[:1] = False
     steady = np.zeros(len(table), dtype=np.bool_)
     run = 0
-    fewest = STEADY_FRAMES + math.ceil(exact.settle * take.header.frame_rate)
+    fewest = max(STEADY_FRAMES, math.ceil(exact.settle * take.header.frame_rate))
     for k in range(len(table)):
         free = not int(table.flags[k]) & int(HINDERED)
         run = run + 1 if free and held[k] and wanted[k].any() else 0

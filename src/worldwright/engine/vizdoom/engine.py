@@ -59,7 +59,9 @@ class VizdoomEngine:
         """Start the game at the world's level. Raises WorldwrightError for a world that is none, or another tick rate than the game's."""
         if tick_rate != TICS:
             raise WorldwrightError(
-                f"tick rate {tick_rate}: Doom has {TICS} tics a second", where="engine vizdoom", fix=f"say {TICS}, and 35, 7 or 5 frames a second"
+                f"tick rate {tick_rate}: Doom has {TICS} tics a second",
+                where="engine vizdoom",
+                fix=f"say {TICS}, and 35, 7 or 5 frames a second",
             )
         self.close()
         level_of(world.level, world.name)
@@ -86,7 +88,7 @@ class VizdoomEngine:
         self._linear = np.zeros_like(self._positions)
         self._still = np.zeros_like(self._positions)
         self._sectors = [
-            (row, int(e.name.split(" ")[1]), e.label) for row, e in enumerate(entities) if e.label in ("door", "lift")
+            (row, int(e.name.split(" ")[1]), e.label) for row, e in enumerate(entities) if e.label in ("door", "ceiling", "lift")
         ]
         self._lifts = {sector: self.body_ids[row] for row, sector, label in self._sectors if label == "lift"}
         self._moving: set[int] = set()
@@ -163,7 +165,7 @@ class VizdoomEngine:
         """Where doors and lifts are; the first tick of a motion is told."""
         sectors = state.sectors
         for row, sector, label in self._sectors:
-            height = (sectors[sector].ceiling_height if label == "door" else sectors[sector].floor_height) * UP
+            height = (sectors[sector].floor_height if label == "lift" else sectors[sector].ceiling_height) * UP
             rise = height - self._positions[row, 2]
             self._positions[row, 2] = height
             self._linear[row, 2] = rise * TICS if self._tick else 0.0

@@ -22,17 +22,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import vizdoom
+
 from worldwright.errors import WorldwrightError
 from worldwright.ids import hash_file
 from worldwright.world.generators.doom import vizdoom_folder
 from worldwright.world.spec import LevelRef
-
-try:
-    import vizdoom
-except ImportError as error:
-    raise WorldwrightError(
-        f"the package vizdoom does not import: {error}", where="engine vizdoom", fix="pip install 'worldwright[vizdoom]'"
-    ) from error
 
 ENGINE = "vizdoom"
 VERSION = f"1 (vizdoom {vizdoom.__version__})"
@@ -50,7 +45,7 @@ _BUTTONS = (
 )  # fmt: skip
 _HIDDEN = ("hud", "weapon", "crosshair", "messages", "decals", "particles", "effects_sprites", "screen_flashes")
 _REST = [0.0] * len(_BUTTONS)
-_SKIPPED = "worldwright-vizdoom-"
+_PREFIX = "worldwright-vizdoom-"
 
 
 def level_of(level: LevelRef | None, name: str) -> LevelRef:
@@ -76,12 +71,10 @@ class Game:
         WorldwrightError: another WAD than the recorded one, no such map, or ViZDoom does not start.
     """
 
-    def __init__(
-        self, level: LevelRef, seed: int, width: int, height: int, *, pictures: bool, patience: float = PATIENCE
-    ) -> None:
+    def __init__(self, level: LevelRef, seed: int, width: int, height: int, *, pictures: bool, patience: float = PATIENCE) -> None:
         self._where = f"engine vizdoom: {level.file} {level.name}"
         self.patience = patience
-        self._folder = tempfile.TemporaryDirectory(prefix=_SKIPPED, ignore_cleanup_errors=True)
+        self._folder = tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True)
         self.folder = Path(self._folder.name)
         self._watch = _Watch(self.folder)
         self._seed = seed % (1 << 32)
@@ -98,7 +91,9 @@ class Game:
     def _set_up(self, level: LevelRef, wad: Path, width: int, height: int, pictures: bool) -> None:
         game, package = self._game, vizdoom_folder()
         script = self.folder / "start.sh"
-        script.write_text(f'#!/bin/sh\ncd {shlex.quote(str(self.folder))} || exit 1\nexec {shlex.quote(str(package / "vizdoom"))} "$@"\n')
+        script.write_text(
+            f'#!/bin/sh\ncd {shlex.quote(str(self.folder))} || exit 1\nexec {shlex.quote(str(package / "vizdoom"))} "$@"\n'
+        )
         script.chmod(0o700)
         game.set_vizdoom_path(str(script))
         game.set_doom_game_path(str(wad))
@@ -194,7 +189,9 @@ class Game:
         except Exception as error:
             if self._watch.ended:
                 raise WorldwrightError(
-                    f"ViZDoom did not answer for {self.patience:g} s and was ended", where=self._where, fix="try again, or a shorter take"
+                    f"ViZDoom did not answer for {self.patience:g} s and was ended",
+                    where=self._where,
+                    fix="try again, or a shorter take",
                 ) from error
             if isinstance(error, WorldwrightError):
                 raise
@@ -268,7 +265,9 @@ def check_demo(demo: bytes, where: str) -> None:
 def _wad(level: LevelRef) -> Path:
     path = vizdoom_folder() / level.file
     if not path.is_file():
-        raise WorldwrightError(f"no WAD {level.file!r} in the package vizdoom", where="engine vizdoom", fix="use freedoom1 or freedoom2")
+        raise WorldwrightError(
+            f"no WAD {level.file!r} in the package vizdoom", where="engine vizdoom", fix="use freedoom1 or freedoom2"
+        )
     if hash_file(path) != level.hash:
         raise WorldwrightError(
             f"{level.file} is not the file that the world was read from", where="engine vizdoom", fix="make the world again"

@@ -9,8 +9,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from vizdoom import GameVariable
+
 from worldwright.controls import KEY_BITS, MOUSE_RADIANS, Control, Flag
-from worldwright.engine.vizdoom.game import STEPS, TURN_SLACK, vizdoom
+from worldwright.engine.vizdoom.game import STEPS, TURN_SLACK
 
 _FORWARD, _BACK, _LEFT, _RIGHT = (KEY_BITS[k] for k in ("forward", "back", "left", "right"))
 _RUN, _JUMP, _CROUCH, _USE = (KEY_BITS[k] for k in ("run", "jump", "crouch", "use"))
@@ -23,7 +25,7 @@ LOOK_UP, LOOK_DOWN = math.radians(32), math.radians(56)
 STEP = math.tau / STEPS
 """Radians of the smallest turn."""
 
-_V = vizdoom.GameVariable
+_V = GameVariable
 VARIABLES = {
     "x": _V.POSITION_X, "y": _V.POSITION_Y, "z": _V.POSITION_Z, "u": _V.VELOCITY_X, "v": _V.VELOCITY_Y, "w": _V.VELOCITY_Z,
     "angle": _V.ANGLE, "pitch": _V.PITCH, "on_ground": _V.ON_GROUND, "health": _V.HEALTH, "armour": _V.ARMOR,

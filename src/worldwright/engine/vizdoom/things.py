@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from worldwright.engine.protocol import F32, F64, Event
+from worldwright.engine.protocol import F32, F64
 from worldwright.errors import WorldwrightError
 from worldwright.world.generators.doom import ACROSS, TICS, UP
 from worldwright.world.spec import World

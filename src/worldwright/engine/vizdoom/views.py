@@ -12,8 +12,8 @@ from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
+from vizdoom import GameVariable
 
-from worldwright.engine.vizdoom.game import vizdoom
 from worldwright.transforms import camera_look
 from worldwright.world.generators.doom import ACROSS, TICS, UP
 
@@ -23,7 +23,7 @@ Vec = tuple[float, float, float]
 FINE = 8192
 STRETCH = UP / ACROSS
 
-_V = vizdoom.GameVariable
+_V = GameVariable
 CAMERA = {
     "x": _V.CAMERA_POSITION_X, "y": _V.CAMERA_POSITION_Y, "z": _V.CAMERA_POSITION_Z, "angle": _V.CAMERA_ANGLE, "pitch": _V.CAMERA_PITCH,
 }  # fmt: skip

@@ -58,7 +58,7 @@ class VizdoomRenderer:
     name = ENGINE
     version = VERSION
     tone_curve = "Doom's palette of 256 colours, darkened with distance as the game does"
-    passes = ("rgb", "depth", "entity")
+    passes: tuple[str, ...] = ("rgb", "depth", "entity")
     samples: int | None = None
     engine: str | None = ENGINE
     rigs: tuple[str, ...] | None = ("first",)
@@ -204,7 +204,9 @@ class VizdoomRenderer:
         for label in labels:
             if label.value in (WALLS, FLATS) or label.value in taken:
                 raise WorldwrightError(
-                    f"more things are in view than ViZDoom can tell apart at tick {at.tick}", where="renderer vizdoom", fix="leave out entity"
+                    f"more things are in view than ViZDoom can tell apart at tick {at.tick}",
+                    where="renderer vizdoom",
+                    fix="leave out entity",
                 )
             taken.add(label.value)
             where = np.array(place(label.object_position_x, label.object_position_y, label.object_position_z), dtype=np.float32)
@@ -224,6 +226,4 @@ class VizdoomRenderer:
 
 def sizes() -> list[tuple[int, int]]:
     """Width and height of the pictures that can be had, both even, smallest first."""
-    return sorted(
-        (w, h) for w, h in resolutions() if w % 2 == 0 and h % 2 == 0 and any(w * b == h * a for a, b in _SHAPES)
-    )
+    return sorted((w, h) for w, h in resolutions() if w % 2 == 0 and h % 2 == 0 and any(w * b == h * a for a, b in _SHAPES))

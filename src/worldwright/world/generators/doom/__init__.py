@@ -25,8 +25,20 @@ from worldwright.world.generators.doom.shape import Plane, Surface, sector_at, s
 from worldwright.world.generators.doom.wad import Level, Wad
 from worldwright.world.generators.parameters import Params
 from worldwright.world.spec import (
-    Bounds, Camera, Character, Cylinder, Entity, LevelRef, Light, Material, Part, Sky, Spawn, TriangleMesh, World,
-)  # fmt: skip
+    Bounds,
+    Camera,
+    Character,
+    Cylinder,
+    Entity,
+    LevelRef,
+    Light,
+    Material,
+    Part,
+    Sky,
+    Spawn,
+    TriangleMesh,
+    World,
+)
 
 F64 = NDArray[np.float64]
 
@@ -49,6 +61,7 @@ PLAYER_START = 1
 NOT_ALONE = 16
 """Flag of things that are there in games of several players only."""
 
+WADS = ("freedoom2", "freedoom1")
 LICENCE = "BSD-3-Clause"
 
 _MATERIALS = {
@@ -104,13 +117,15 @@ def doom(params: Doom, seed: int) -> World:
     planes: dict[Plane, list[Surface]] = defaultdict(list)
     for surface in surfaces(level):
         planes[surface.plane].append(surface)
-    ground = [s.points for group in planes.values() for s in group if s.look != "wall"]
-    if not ground:
-        raise WorldwrightError("has no floor", where=f"{wad.name} {params.map}")
-    points = np.concatenate(ground) * TO_METRES
+    if not planes:
+        raise WorldwrightError("has no surface", where=f"{wad.name} {params.map}", fix="choose another map")
+    points = np.concatenate([s.points for group in planes.values() for s in group]) * TO_METRES
     margin = np.array([2.0, 2.0, 4.0])
     spawn, yaw = _start(level, f"{wad.name} {params.map}")
-    entities = [_mesh(plane, level, group) for plane, group in sorted(planes.items(), key=lambda item: (item[0].sector, _ORDER.index(item[0].part)))]
+    entities = [
+        _mesh(plane, level, group)
+        for plane, group in sorted(planes.items(), key=lambda item: (item[0].sector, _ORDER.index(item[0].part)))
+    ]
     entities += _things(level, read_actors(folder / "vizdoom.pk3"), params)
     spare_at = (*_round(points.min(axis=0) - margin / 2),)
     entities += [_stand_in(f"spare {k + 1}", "spare", spare_at, 6.0, 8.0) for k in range(SPARES)]
@@ -118,9 +133,13 @@ def doom(params: Doom, seed: int) -> World:
         name=f"{params.wad} {params.map}",
         description=f"{params.map} of {wad.name} at skill {params.skill}{'' if params.monsters else ', without monsters'}: a map of Doom.",
         level=LevelRef(
-            engine="vizdoom", file=wad.name, hash=hash_file(wad), name=params.map, licence=LICENCE,
+            engine="vizdoom",
+            file=wad.name,
+            hash=hash_file(wad),
+            name=params.map,
+            licence=LICENCE,
             options={"skill": params.skill, "monsters": params.monsters},
-        ),  # fmt: skip
+        ),
         bounds=Bounds(min=_round(points.min(axis=0) - margin), max=_round(points.max(axis=0) + margin)),
         materials=_MATERIALS,
         entities=entities,
@@ -160,7 +179,8 @@ def _start(level: Level, where: str) -> tuple[tuple[float, float, float], float]
 
 def _triangles(polygons: Sequence[F64], origin: F64) -> TriangleMesh:
     """Convex polygons in map units as a mesh in metres about ``origin``, each a fan."""
-    points, triangles = [], []
+    points: list[tuple[float, float, float]] = []
+    triangles: list[tuple[int, int, int]] = []
     for polygon in polygons:
         first = len(points)
         points += [_round(point) for point in (polygon - origin) * TO_METRES]
@@ -176,7 +196,7 @@ def _mesh(plane: Plane, level: Level, group: Sequence[Surface]) -> Entity:
         height = float(level.sectors[plane.part][plane.sector])
     for surface in group:
         looks[surface.look].append(surface.points)
-    moves = {"floor": "lift", "ceiling": "door"}.get(plane.part)
+    moves = None if plane.sector < 0 else _mover(plane, level)
     origin = np.array([0.0, 0.0, height])
     return Entity(
         name=plane.part if moves is None else f"{moves} {plane.sector}",
@@ -191,10 +211,18 @@ def _mesh(plane: Plane, level: Level, group: Sequence[Surface]) -> Entity:
     )
 
 
-def _stand_in(name: str, label: str, position: tuple[float, float, float], radius: float, height: float, *, collide: bool = False) -> Entity:
+def _mover(plane: Plane, level: Level) -> str:
+    """What a moving plane is: a ceiling so low that nobody gets through is a door."""
+    if plane.part == "floor":
+        return "lift"
+    row = level.sectors[plane.sector]
+    return "door" if int(row["ceiling"]) - int(row["floor"]) < PLAYER_HEIGHT else "ceiling"
+
+
+def _stand_in(name: str, label: str, position: tuple[float, float, float], radius: float, height: float) -> Entity:
     """A cylinder in place of what the game draws flat. Its position is that of the thing: on its foot."""
     shape = Cylinder(shape="cylinder", radius=radius * ACROSS, height=height * UP)
-    part = Part(geometry=shape, position=(0.0, 0.0, height * UP / 2), material=label, collide=collide)
+    part = Part(geometry=shape, position=(0.0, 0.0, height * UP / 2), material=label, collide=False)
     return Entity(name=name, label=label, body="kinematic", stand_in=True, position=position, parts=[part])
 
 

@@ -67,7 +67,8 @@ def _actors(text: str) -> list[tuple[str, str, str]]:
 
 
 def _actor(name: str, bodies: dict[str, tuple[str, str, str, str]]) -> Actor:
-    chain, key = [], name.lower()
+    chain: list[tuple[str, str, str, str]] = []
+    key = name.lower()
     while key in bodies and len(chain) < 32:
         chain.append(bodies[key])
         key = bodies[key][1] if bodies[key][1] != key else ""

@@ -20,10 +20,8 @@ F64 = NDArray[np.float64]
 
 SKY = b"F_SKY1"
 _NO_TEXTURE = (b"-", b"")
-SKIRT = 2048.0
-"""How far the walls of a moving plane reach behind it."""
-ROOM = 256.0
-"""How far beyond all planes around a moving plane may go."""
+ROOM = 64.0
+"""How far beyond all planes around it a moving plane may go."""
 SLIVER = 1e-3
 """Square units: smaller polygons are rounding."""
 
@@ -72,7 +70,9 @@ def moving_sectors(level: Level) -> frozenset[int]:
             tags.add(int(line["tag"]))
     moved |= set(np.flatnonzero(np.isin(level.sectors["tag"], list(tags))).tolist())
     # Stairs and "donuts" move neighbours of the tagged sector that have no tag of their own.
-    builders = {int(line["tag"]) for line in level.lines if int(line["special"]) in (7, 8, 9, 100, 127, 146, 155, 191, 256, 257, 258, 259)}
+    builders = {
+        int(line["tag"]) for line in level.lines if int(line["special"]) in (7, 8, 9, 100, 127, 146, 155, 191, 256, 257, 258, 259)
+    }
     front = {k for k in moved if int(level.sectors["tag"][k]) in builders}
     around = _neighbours(level)
     while front:
@@ -219,14 +219,13 @@ def _reach(level: Level, moved: frozenset[int]) -> F64:
     return reach
 
 
-def _steps(
-    level: Level, moved: frozenset[int], reach: F64, a: F64, b: F64, here: int, there: int
-) -> Iterator[Surface]:
+def _steps(level: Level, moved: frozenset[int], reach: F64, a: F64, b: F64, here: int, there: int) -> Iterator[Surface]:
     """The walls below and above an opening from a to b, seen from sector ``here`` on its right: those of ``there``'s floor and ceiling."""
     near, far = level.sectors[here], level.sectors[there]
     floor, ceiling = float(far["floor"]), float(far["ceiling"])
+    skirt = float(reach[there, 1] - reach[there, 0])
     if there in moved:
-        yield Surface(Plane(there, "floor"), "wall", _wall(a, b, floor - SKIRT, floor))
+        yield Surface(Plane(there, "floor"), "wall", _wall(a, b, floor - skirt, floor))
     elif floor > (low := float(reach[here, 0])):
         yield Surface(STILL, "wall", _wall(a, b, low, floor))
     if far["ceiling_flat"] == SKY and near["ceiling_flat"] == SKY:
@@ -234,7 +233,7 @@ def _steps(
             yield Surface(OPEN_SKY, "sky", _wall(a, b, ceiling, float(near["ceiling"])))
         return
     if there in moved:
-        yield Surface(Plane(there, "ceiling"), "wall", _wall(a, b, ceiling, ceiling + SKIRT))
+        yield Surface(Plane(there, "ceiling"), "wall", _wall(a, b, ceiling, ceiling + skirt))
     elif ceiling < (high := float(reach[here, 1])):
         yield Surface(STILL, "wall", _wall(a, b, ceiling, high))
 
