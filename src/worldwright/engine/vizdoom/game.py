@@ -12,13 +12,14 @@ What had to be found out about ViZDoom 1.3.2:
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
+import queue
 import shlex
 import signal
 import tempfile
 import threading
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +36,8 @@ VERSION = f"1 (vizdoom {vizdoom.__version__})"
 WARM_UP = 10
 STEPS = 65_536
 TURN_SLACK = 0.25
-PATIENCE = 60.0
-"""Seconds that the process may take for one answer."""
+PATIENCE, CLOSING = 60.0, 5.0
+"""Seconds that the process may take for one answer, and to end."""
 DEMO_BYTES = 64 << 20
 
 _BUTTONS = (
@@ -76,14 +77,13 @@ class Game:
         self.patience = patience
         self._folder = tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True)
         self.folder = Path(self._folder.name)
-        self._watch = _Watch(self.folder)
+        self._caller = _Caller()
         self._seed = seed % (1 << 32)
         self._game = vizdoom.DoomGame()
         wad = _wad(level)
         try:
             self._set_up(level, wad, width, height, pictures)
-            with self._answering():
-                self._game.init()
+            self._ask(self._game.init)
         except BaseException:
             self.close()
             raise
@@ -122,35 +122,39 @@ class Game:
 
     def start(self, demo: str) -> None:
         """Begin, and write what is played to the file ``demo`` of the temporary folder; WARM_UP tics pass."""
-        with self._answering():
+
+        def begin() -> None:
             self._game.set_seed(self._seed)
             self._game.new_episode(str(self.folder / demo))
             for _ in range(WARM_UP):
                 self._game.make_action(_REST)
+
+        self._ask(begin)
 
     def replay(self, demo: bytes) -> None:
         """Begin to play a demo file again; WARM_UP tics pass. Raises WorldwrightError for what is no demo of this level."""
         check_demo(demo, self._where)
         path = self.folder / "replay.lmp"
         path.write_bytes(demo)
-        with self._answering():
+
+        def begin() -> None:
             self._game.replay_episode(str(path))
             for _ in range(WARM_UP):
                 self._game.advance_action(1, True)
+
+        self._ask(begin)
         if self._game.is_episode_finished() or not self._game.is_replaying_episode():
             raise WorldwrightError("the demo is not played", where=self._where, fix="record the take again")
 
     def act(self, action: list[float]) -> None:
         """A tic with these buttons, in the order of ``_BUTTONS``; nothing once the game is over."""
         if not self.over:
-            with self._answering():
-                self._game.make_action(action)
+            self._ask(lambda: self._game.make_action(action))
 
     def advance(self, tics: int) -> None:
         """So many tics of a demo, of which the last one's picture is drawn; those after its end change nothing."""
         if not self.over and tics > 0:
-            with self._answering():
-                self._game.advance_action(tics, True)
+            self._ask(lambda: self._game.advance_action(tics, True))
 
     @property
     def over(self) -> bool:
@@ -173,66 +177,80 @@ class Game:
 
     def finish(self, demo: str) -> bytes:
         """End the run; the demo file that was written since ``start``. The game cannot go on after this."""
-        with self._answering():
-            self._game.new_episode()
+        self._ask(self._game.new_episode)
         path = self.folder / demo
         if path.stat().st_size > DEMO_BYTES:
             raise WorldwrightError(f"a demo of more than {DEMO_BYTES >> 20} MB", where=self._where, fix="record less at once")
         return path.read_bytes()
 
-    @contextlib.contextmanager
-    def _answering(self) -> Iterator[None]:
+    def _ask(self, question: Callable[[], object]) -> None:
         """What the process is asked here it must answer in time; what goes wrong is told in one line."""
-        self._watch.until = time.monotonic() + self.patience
         try:
-            yield
+            self._caller.ask(question, self.patience)
+        except TimeoutError:
+            self._end_process()
+            raise WorldwrightError(
+                f"ViZDoom did not answer for {self.patience:g} s and was ended",
+                where=self._where,
+                fix="try again, or a shorter take",
+            ) from None
         except Exception as error:
-            if self._watch.ended:
-                raise WorldwrightError(
-                    f"ViZDoom did not answer for {self.patience:g} s and was ended",
-                    where=self._where,
-                    fix="try again, or a shorter take",
-                ) from error
-            if isinstance(error, WorldwrightError):
-                raise
             raise WorldwrightError(f"ViZDoom gave up: {str(error).strip() or type(error).__name__}", where=self._where) from error
-        finally:
-            self._watch.until = None
+
+    def _end_process(self) -> None:
+        for pid in own_processes(str(self.folder).encode()):
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
 
     def close(self) -> None:
         """End the process and remove its files."""
-        self._watch.until = time.monotonic() + 5.0
         with contextlib.suppress(Exception):  # it may be gone already: there is nothing left to be told
-            self._game.close()
-        self._watch.stop()
+            self._caller.ask(self._game.close, CLOSING)
+        if self._caller.lost:
+            self._end_process()
+            # Its destructor would wait for the process for ever: it is never run.
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._game))
+        self._caller.stop()
         self._folder.cleanup()
 
 
-class _Watch:
-    """A thread that ends the process when it has not answered ``until`` then. Calls into ViZDoom wait without Python's lock, and end when
-    the process does."""
+class _Caller:
+    """A thread that asks ViZDoom, so that whoever waits for the answer can stop waiting: a call into a game whose process hangs does not
+    come back, not even when the process is ended."""
 
-    def __init__(self, folder: Path) -> None:
-        self.until: float | None = None
-        self.ended = False
-        self._mark = str(folder).encode()
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="vizdoom watch", daemon=True)
+    def __init__(self) -> None:
+        self._asked: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
+        self._answers: queue.SimpleQueue[tuple[object, BaseException | None]] = queue.SimpleQueue()
+        self.lost = False
+        self._thread = threading.Thread(target=self._run, name="vizdoom", daemon=True)
         self._thread.start()
 
+    def ask(self, question: Callable[[], object], patience: float) -> object:
+        """The answer, or what was raised. TimeoutError after ``patience`` seconds: nothing more can be asked."""
+        if self.lost:
+            raise TimeoutError
+        self._asked.put(question)
+        try:
+            answer, error = self._answers.get(timeout=patience)
+        except queue.Empty:
+            self.lost = True
+            raise TimeoutError from None
+        if error is not None:
+            raise error
+        return answer
+
     def stop(self) -> None:
-        """Watch no more."""
-        self._stopped.set()
-        self._thread.join()
+        """End the thread, unless it is lost."""
+        self._asked.put(None)
+        if not self.lost:
+            self._thread.join()
 
     def _run(self) -> None:
-        while not self._stopped.wait(0.2):
-            until = self.until
-            if until is not None and time.monotonic() > until:
-                self.ended = True
-                for pid in own_processes(self._mark):
-                    with contextlib.suppress(OSError):
-                        os.kill(pid, signal.SIGKILL)
+        while (question := self._asked.get()) is not None:
+            try:
+                self._answers.put((question(), None))
+            except BaseException as error:  # told to whoever asked
+                self._answers.put((None, error))
 
 
 def own_processes(mark: bytes) -> list[int]:

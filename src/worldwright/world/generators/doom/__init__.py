@@ -68,7 +68,7 @@ _MATERIALS = {
     "floor": Material(base_colour=(0.24, 0.21, 0.17), roughness=0.9),
     "wall": Material(base_colour=(0.42, 0.38, 0.33), roughness=0.85),
     "ceiling": Material(base_colour=(0.33, 0.32, 0.32), roughness=0.9),
-    "sky": Material(base_colour=(0.0, 0.0, 0.0), roughness=1.0, emissive=(0.30, 0.42, 0.62)),
+    "sky": Material(base_colour=(0.0, 0.0, 0.0), roughness=1.0, emissive=(0.08, 0.11, 0.16)),
     "grate": Material(base_colour=(0.3, 0.3, 0.3), metallic=0.5, roughness=0.5),
     "door": Material(base_colour=(0.20, 0.30, 0.42), roughness=0.5),
     "lift": Material(base_colour=(0.45, 0.36, 0.14), roughness=0.6),
@@ -144,7 +144,11 @@ def doom(params: Doom, seed: int) -> World:
         materials=_MATERIALS,
         entities=entities,
         # No sun: everything is indoors or below a sky that hangs at the height of a ceiling.
-        light=Light(sun=None, sky=Sky(zenith=(0.9, 0.9, 0.95), horizon=(0.6, 0.6, 0.6), ground=(0.45, 0.43, 0.4), intensity=1.5)),
+        light=Light(
+            sun=None,
+            sky=Sky(zenith=(0.9, 0.9, 0.95), horizon=(0.6, 0.6, 0.6), ground=(0.45, 0.43, 0.4), intensity=1.5),
+            exposure=4.0,
+        ),
         characters=[
             Character(
                 label="player",

@@ -208,14 +208,16 @@ def _planes(level: Level, moved: frozenset[int]) -> Iterator[Surface]:
 
 
 def _reach(level: Level, moved: frozenset[int]) -> F64:
-    """[sectors, 2] the lowest floor and the highest ceiling that a sector may come to have."""
-    reach = np.stack([level.sectors["floor"], level.sectors["ceiling"]], axis=-1).astype(np.float64)
+    """[sectors, 3] the lowest floor and the highest ceiling that a sector may come to have, and how far they are apart at most (a ceiling
+    of sky has no wall above it, and still may move)."""
+    heights = np.stack([level.sectors["floor"], level.sectors["ceiling"]], axis=-1).astype(np.float64)
+    reach = np.column_stack([heights, heights[:, 1] - heights[:, 0]])
     around = _neighbours(level)
-    still = reach.copy()
     for sector in moved:
-        near = still[[sector, *around[sector]]]
+        near = heights[[sector, *around[sector]]]
+        low, high = near[:, 0].min() - ROOM, near[:, 1].max() + ROOM
         sky = level.sectors["ceiling_flat"][sector] == SKY
-        reach[sector] = near[:, 0].min() - ROOM, reach[sector, 1] if sky else near[:, 1].max() + ROOM
+        reach[sector] = low, heights[sector, 1] if sky else high, high - low
     return reach
 
 
@@ -223,7 +225,7 @@ def _steps(level: Level, moved: frozenset[int], reach: F64, a: F64, b: F64, here
     """The walls below and above an opening from a to b, seen from sector ``here`` on its right: those of ``there``'s floor and ceiling."""
     near, far = level.sectors[here], level.sectors[there]
     floor, ceiling = float(far["floor"]), float(far["ceiling"])
-    skirt = float(reach[there, 1] - reach[there, 0])
+    skirt = float(reach[there, 2])
     if there in moved:
         yield Surface(Plane(there, "floor"), "wall", _wall(a, b, floor - skirt, floor))
     elif floor > (low := float(reach[here, 0])):
