@@ -36,7 +36,7 @@ VERSION = f"1 (vizdoom {vizdoom.__version__})"
 WARM_UP = 10
 STEPS = 65_536
 TURN_SLACK = 0.25
-PATIENCE, CLOSING = 60.0, 5.0
+PATIENCE, CLOSING = 30.0, 5.0
 """Seconds that the process may take for one answer, and to end."""
 DEMO_BYTES = 64 << 20
 
