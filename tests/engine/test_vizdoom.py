@@ -133,7 +133,7 @@ def test_a_game_that_hangs_ends_in_one_line(engine: VizdoomEngine) -> None:
     game.patience = 0.5
     (pid,) = own_processes(str(game.folder).encode())
     os.kill(pid, signal.SIGSTOP)
-    with pytest.raises(WorldwrightError, match="did not answer for 0.5 s and was ended"):
+    with pytest.raises(WorldwrightError, match=r"did not answer for 0\.5 s and was ended"):
         engine.tick(Control())
     assert not own_processes(str(game.folder).encode())
 

@@ -97,10 +97,11 @@ class VizdoomEngine:
         state = game.state()
         if state is None:
             raise WorldwrightError("the game is over before it began", where="engine vizdoom", fix="use another map")
-        missing = self._things.begin(state.objects)
+        objects = list(state.objects)  # each time that ViZDoom is asked it makes all of them anew
+        missing = self._things.begin(objects)
         self._events += [Event(0, "gone", id) for id in missing]
         self._heights(state)
-        self._ground_at(state)
+        self._ground_at(objects)
         self._variables = game.variables(VARIABLES)
         self._camera = camera(game.variables(CAMERA))
         self._falling = 0.0
@@ -127,9 +128,10 @@ class VizdoomEngine:
             return
         after = self._variables = game.variables(VARIABLES)
         self._camera = camera(game.variables(CAMERA))
-        self._things.update(state.objects, self._tell)
+        objects = list(state.objects)
+        self._things.update(objects, self._tell)
         self._heights(state)
-        self._ground_at(state)
+        self._ground_at(objects)
         self._flags = hindrance(before, after, control)
         if not self._look.follow(after["angle"], after["pitch"]):
             self._flags |= Flag.HELD
@@ -175,8 +177,8 @@ class VizdoomEngine:
                 self._moving.add(row)
                 self._tell(label, self.body_ids[row], height)
 
-    def _ground_at(self, state: Any) -> None:
-        sector = next((o.sector_id for o in state.objects if o.name == PLAYER), -1)
+    def _ground_at(self, objects: Sequence[Any]) -> None:
+        sector = next((o.sector_id for o in objects if o.name == PLAYER), -1)
         self._ground = self._lifts.get(sector, 1)
 
     def _animate(self) -> None:

@@ -156,6 +156,17 @@ class Game:
         if not self.over and tics > 0:
             self._ask(lambda: self._game.advance_action(tics, True))
 
+    def advance_meanwhile(self, tics: int) -> bool:
+        """Begin ``advance`` and come back at once; ``wait`` before anything else is asked. False: there is nothing to wait for."""
+        if self.over or tics <= 0:
+            return False
+        self._caller.begin(lambda: self._game.advance_action(tics, True))
+        return True
+
+    def wait(self) -> None:
+        """For what was begun."""
+        self._told(self._caller.wait)
+
     @property
     def over(self) -> bool:
         """Whether the player is dead or the level is left: then the game stands still."""
@@ -185,8 +196,11 @@ class Game:
 
     def _ask(self, question: Callable[[], object]) -> None:
         """What the process is asked here it must answer in time; what goes wrong is told in one line."""
+        self._told(lambda patience: self._caller.ask(question, patience))
+
+    def _told(self, ask: Callable[[float], object]) -> None:
         try:
-            self._caller.ask(question, self.patience)
+            ask(self.patience)
         except TimeoutError:
             self._end_process()
             raise WorldwrightError(
@@ -205,6 +219,7 @@ class Game:
     def close(self) -> None:
         """End the process and remove its files."""
         with contextlib.suppress(Exception):  # it may be gone already: there is nothing left to be told
+            self._caller.settle(CLOSING)
             self._caller.ask(self._game.close, CLOSING)
         if self._caller.lost:
             self._end_process()
@@ -221,15 +236,25 @@ class _Caller:
     def __init__(self) -> None:
         self._asked: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
         self._answers: queue.SimpleQueue[tuple[object, BaseException | None]] = queue.SimpleQueue()
-        self.lost = False
+        self.lost = self._waiting = False
         self._thread = threading.Thread(target=self._run, name="vizdoom", daemon=True)
         self._thread.start()
 
     def ask(self, question: Callable[[], object], patience: float) -> object:
         """The answer, or what was raised. TimeoutError after ``patience`` seconds: nothing more can be asked."""
+        self.begin(question)
+        return self.wait(patience)
+
+    def begin(self, question: Callable[[], object]) -> None:
+        """Ask, and do not wait for the answer."""
         if self.lost:
             raise TimeoutError
+        self._waiting = True
         self._asked.put(question)
+
+    def wait(self, patience: float) -> object:
+        """The answer to what was begun."""
+        self._waiting = False
         try:
             answer, error = self._answers.get(timeout=patience)
         except queue.Empty:
@@ -238,6 +263,11 @@ class _Caller:
         if error is not None:
             raise error
         return answer
+
+    def settle(self, patience: float) -> None:
+        """Take the answer that nobody has waited for."""
+        if self._waiting:
+            self.wait(patience)
 
     def stop(self) -> None:
         """End the thread, unless it is lost."""

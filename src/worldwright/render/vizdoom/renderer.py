@@ -42,12 +42,19 @@ class _Open:
     height: int
     passes: tuple[str, ...]
     tick: int
-    """Where the game stands; -1: not started."""
+    """What is shown; -1: nothing yet."""
     tables: NDArray[np.uint16]
     level: int
     """The id of what is no thing."""
     names: Mapping[int, str]
     """Of each body, in small letters and without its number."""
+    stands: int = -1
+    """Where the game is: it may be ahead of what is shown."""
+    stride: int = 0
+    """Tics between the last two pictures: so many it is played on while pictures are made."""
+    pending: int = 0
+    """Tics that it is being played on now."""
+    over: bool = False
     last: Any = None
     """ViZDoom's last state with a picture."""
 
@@ -118,6 +125,7 @@ class VizdoomRenderer:
             raise WorldwrightError(f"tick {tick}", where="renderer vizdoom", fix="Doom has nothing between two tics")
         self._go_to(at, int(tick))
         self._check(at, moment.now)
+        self._play_on(at)
         self._pictures.append(self._take(at, moment.now))
 
     def collect(self) -> dict[str, NDArray[Any]]:
@@ -142,29 +150,42 @@ class VizdoomRenderer:
 
     def _start(self, at: _Open) -> None:
         at.game.replay(at.demo)
-        at.tick, at.last = 0, at.game.state()
+        at.tick = at.stands = 0
+        at.over, at.last = False, at.game.state()
 
     def _go_to(self, at: _Open, tick: int) -> None:
-        """Bring the game to a tick. Where it is over before that, its last picture stays: it is found by single steps."""
-        if tick < at.tick:
+        """Bring the game to a tick. Once it is over its last picture stays."""
+        if at.pending:
+            at.game.wait()
+            at.stands, at.pending = at.stands + at.pending, 0
+        if tick < at.stands:
             self._start(at)
-        before, at.tick = at.tick, tick
-        if at.game.over:
-            return
-        at.game.advance(tick - before)
-        if (state := at.game.state()) is not None:
-            at.last = state
-        elif tick - before > 1:
-            self._start(at)
-            at.game.advance(before)
-            while (state := at.game.state()) is not None:
+        shown, at.stride = at.tick, max(tick - at.tick, 0)
+        if not at.over:
+            at.game.advance(tick - at.stands)
+            if (state := at.game.state()) is not None:
                 at.last = state
-                at.game.advance(1)
-            at.tick = tick
+            else:
+                self._find_end(at, shown)
+        at.tick = at.stands = tick
+
+    def _find_end(self, at: _Open, shown: int) -> None:
+        """The last picture before the game is over, by single steps from where it was not."""
+        self._start(at)
+        at.game.advance(shown)
+        while (state := at.game.state()) is not None:
+            at.last = state
+            at.game.advance(1)
+        at.over = True
+
+    def _play_on(self, at: _Open) -> None:
+        """Let the game come to where the next picture may be wanted, while this one's are made."""
+        if not at.over and at.stride and at.game.advance_meanwhile(at.stride):
+            at.pending = at.stride
 
     def _check(self, at: _Open, now: Instant) -> None:
         """The game's camera must be the take's."""
-        if at.game.over:
+        if at.over:
             return  # it stands still where it was: that was checked
         found, wanted = camera(at.game.variables(CAMERA)), now.cameras["first"]
         off = float(np.abs(found[:3, 3] - wanted[:3, 3]).max())
@@ -185,14 +206,16 @@ class VizdoomRenderer:
         if "depth" not in at.passes and "entity" not in at.passes:
             return out
         labels, codes = state.labels_buffer, state.depth_buffer
-        kind = np.full(256, 2, dtype=np.uint8)
-        kind[[WALLS, FLATS]] = WALLS, FLATS
-        depth = at.tables[kind[labels], codes]
+        depth = at.tables[WALLS].take(codes)
+        np.copyto(depth, at.tables[FLATS].take(codes), where=labels == FLATS)
+        things = np.flatnonzero(labels > FLATS)
+        depth.ravel()[things] = at.tables[2].take(codes.ravel()[things])
         if "depth" in at.passes:
             out["depth"] = depth
         if "entity" in at.passes:
-            entity = self._ids(at, state.labels, now)[labels]
-            entity[depth == 0] = 0  # the sky, and what is beyond the last code
+            entity = np.full(labels.shape, at.level, dtype=np.uint16)
+            entity.ravel()[things] = self._ids(at, state.labels, now).take(labels.ravel()[things])
+            np.copyto(entity, 0, where=depth == 0)  # the sky, and what is beyond the last code
             out["entity"] = entity
         return out
 
