@@ -113,7 +113,7 @@ def _root(version: Annotated[bool, typer.Option("--version", help="Print the ver
 
 @world_app.command("new")
 def world_new(
-    family: Annotated[str, typer.Argument(help="The generator's family: courtyard, rooms, playground, dungeon.")],
+    family: Annotated[str, typer.Argument(help="The generator's family: courtyard, rooms, playground, dungeon, doom.")],
     out: OutOption,
     seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Another seed, another world.")] = 0,
     param: ParamOption = [],
@@ -152,6 +152,15 @@ def world_families() -> None:
         for parameter in parameters_of(family.params):
             table.add_row(parameter.name, parameter.values, parameter.default, parameter.meaning)
         console.print(Padding(table, (0, 0, 1, 4)))
+
+
+@world_app.command("levels")
+def world_levels() -> None:
+    """List the maps of Doom that the family doom makes worlds of."""
+    from worldwright.world.generators.doom import WADS, map_names
+
+    for wad in WADS:
+        console.print(f"{wad}: {', '.join(map_names(wad))}", highlight=False)
 
 
 @world_app.command("show")
@@ -203,17 +212,32 @@ def record(
     policy: Annotated[str, typer.Option(help="explore, grammar, loop or replay.")] = "explore",
     seconds: Annotated[float, typer.Option(min=0.05, max=36_000, help="How long, in the world's time.")] = 20.0,
     seed: Annotated[int, typer.Option(min=0, max=2**31 - 1)] = 0,
-    frame_rate: Annotated[int, typer.Option(help="Frames a second: 24, 30, 60, or another divisor of the tick rate.")] = 24,
-    sample_rate: Annotated[int, typer.Option(min=1, max=10_000, help="States written a second.")] = 120,
-    tick_rate: Annotated[int, typer.Option(min=1, max=10_000, help="Physics steps a second.")] = 240,
+    frame_rate: Annotated[
+        int | None,
+        typer.Option(
+            help="Frames a second: 24, 30, 60, or another divisor of the tick rate. The engine's: 24 (panda), 35 (vizdoom)."
+        ),
+    ] = None,
+    sample_rate: Annotated[
+        int | None, typer.Option(min=1, max=10_000, help="States written a second: 120 (panda), 35 (vizdoom).")
+    ] = None,
+    tick_rate: Annotated[
+        int | None, typer.Option(min=1, max=10_000, help="Physics steps a second: 240 (panda), 35 (vizdoom).")
+    ] = None,
     engine: Annotated[
-        str, typer.Option(help="panda, or one that another package brings; a name that is not there lists all that are.")
-    ] = "panda",
+        str | None,
+        typer.Option(
+            help="panda, vizdoom, or one that another package brings; a name that is not there lists all that are. "
+            "The one whose level the world is, else panda."
+        ),
+    ] = None,
     param: ParamOption = [],
     pack: PackOption = [],
     timeout: TimeoutOption = 1800.0,
 ) -> None:
     """Record a world being played by a policy: a take."""
+    from worldwright.engine.protocol import Habits
+    from worldwright.engine.registry import habits_of
     from worldwright.factory.child import in_process
     from worldwright.outputs import check_new_file
     from worldwright.record.loop import RecordReport
@@ -221,6 +245,8 @@ def record(
 
     check_new_file(out, "take", b"\x89MCAP")
     spec = load_world(world)
+    player = engine or (spec.level.engine if spec.level is not None else "panda")
+    habits = habits_of(player) or Habits()
     args = {
         "world": str(world),
         "world_hash": world_hash(spec),
@@ -230,10 +256,10 @@ def record(
         "policy_params": _params(param),
         "seconds": seconds,
         "seed": seed,
-        "engine": engine,
-        "tick_rate": tick_rate,
-        "frame_rate": frame_rate,
-        "sample_rate": sample_rate,
+        "engine": player,
+        "tick_rate": tick_rate or habits.tick_rate,
+        "frame_rate": frame_rate or habits.frame_rate,
+        "sample_rate": sample_rate or habits.sample_rate,
     }
     # In a process of its own: an engine that crashes or hangs is told in a line.
     report = _with_progress(f"record {spec.name}", lambda progress: in_process("record", args, progress, patience=timeout))

@@ -36,6 +36,8 @@ class Flag(IntFlag):
     PUSHING = 16
     STEPPING = 32
     """Went up or down a step."""
+    HELD = 64
+    """Could not act: dead, moved elsewhere, or the game is over."""
 
 
 @dataclass(frozen=True, slots=True)

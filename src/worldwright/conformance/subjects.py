@@ -13,8 +13,8 @@ from worldwright.conformance.bad_renderers import BAD_RENDERERS
 from worldwright.conformance.case import Case
 from worldwright.conformance.engine_cases import ENGINE_CASES, EngineSubject
 from worldwright.conformance.renderer_cases import RENDERER_CASES, RendererSubject
-from worldwright.engine.protocol import DEFAULT_TICK_RATE, Engine
-from worldwright.engine.registry import make_engine
+from worldwright.engine.protocol import Engine, Habits
+from worldwright.engine.registry import habits_of, make_engine
 from worldwright.render.protocol import Renderer
 from worldwright.render.registry import make_renderer
 from worldwright.world.files import load_world, resolve_packs
@@ -59,7 +59,8 @@ def engine_subject(request: Request, command: tuple[str, ...] = ()) -> EngineSub
 
     engine = make_engine(request.name)
     world, packs = _world(request, engine)
-    return EngineSubject(request.name, make, world, packs, DEFAULT_TICK_RATE, command)
+    tick_rate = (habits_of(request.name) or Habits()).tick_rate
+    return EngineSubject(request.name, make, world, packs, tick_rate, command)
 
 
 def _world(request: Request, engine: Engine) -> tuple[World, dict[str, Path]]:

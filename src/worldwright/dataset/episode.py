@@ -175,7 +175,8 @@ class EpisodeWriter:
         if shot.info.world_hash not in totals.worlds:
             totals.worlds[shot.info.world_hash] = {
                 "name": shot.info.world_name,
-                "packs": {name: pack.licence for name, pack in header.world.packs.items()},
+                "packs": {name: pack.licence for name, pack in header.world.packs.items()}
+                | ({level.file: level.licence} if (level := header.world.level) is not None else {}),
                 "entities": {str(e.id): [e.name, e.label] for e in shot.info.entities},
             }
         totals.episodes += 1

@@ -19,7 +19,7 @@ from worldwright.engine.noted import NotedCharacter, NotedState
 from worldwright.engine.overlap import capsule_overlap
 from worldwright.engine.person.body import Person
 from worldwright.engine.person.flags import clip
-from worldwright.engine.physics import EVERYTHING, SOLVER_ITERATIONS, Physics
+from worldwright.engine.physics import SOLVER_ITERATIONS, Physics
 from worldwright.engine.protocol import DEFAULT_TICK_RATE, Event, RayHits, State, SweepHit
 from worldwright.engine.puppets import Puppet
 from worldwright.engine.rigs import Rigs
@@ -37,7 +37,6 @@ UPRIGHT = 0.7
 """A door's axis stands up at least so far (z of the unit axis); a seesaw's does not."""
 
 _IDLE = Control()
-_ALL = core.BitMask32(EVERYTHING)
 
 REVISION = 2
 """Counts changes after which the same inputs give other bytes: a take says by which it was made."""
@@ -159,32 +158,15 @@ class PandaEngine:
 
     def cast_rays(self, origins: F64, directions: F64, max_distance: float, *, ignore: Sequence[int] = ()) -> RayHits:
         """First hits of rays, origins and unit directions [N, 3], against everything that collides now."""
-        physics = self._running()
-        origins = np.asarray(origins, dtype=np.float64).reshape(-1, 3)
-        directions = np.asarray(directions, dtype=np.float64).reshape(-1, 3)
-        n = len(origins)
-        distance, entity, normal = np.full(n, np.inf), np.zeros(n, dtype=np.int32), np.zeros((n, 3))
-        with physics.hidden(ignore):
-            for i, (a, b) in enumerate(zip(origins.tolist(), (origins + directions * max_distance).tolist(), strict=True)):
-                hit = physics.ray(a, b, _ALL)
-                if hit is not None:
-                    distance[i], entity[i], normal[i] = hit.fraction * max_distance, physics.ids[hit.node], hit.normal
-        return RayHits(distance, entity, normal)
+        return self._running().cast_rays(origins, directions, max_distance, ignore)
 
     def sweep_sphere(self, radius: float, start: F64, end: F64, *, ignore: Sequence[int] = ()) -> SweepHit:
         """Move a sphere from start to end."""
-        return self._sweep(bullet.BulletSphereShape(radius), start, end, ignore)
+        return self._running().first_touch(bullet.BulletSphereShape(radius), start, end, ignore)
 
     def sweep_capsule(self, radius: float, height: float, start: F64, end: F64, *, ignore: Sequence[int] = ()) -> SweepHit:
         """Move an upright capsule (whole height, its centre given) from start to end."""
-        return self._sweep(capsule_shape(radius, height), start, end, ignore)
-
-    def _sweep(self, shape: bullet.BulletShape, start: F64, end: F64, ignore: Sequence[int]) -> SweepHit:
-        physics = self._running()
-        (ax, ay, az), (bx, by, bz) = (float(x) for x in start), (float(x) for x in end)
-        with physics.hidden(ignore):
-            hit = physics.sweep(shape, (ax, ay, az), (bx, by, bz), _ALL)
-        return SweepHit(1.0, (0.0, 0.0, 0.0), 0) if hit is None else SweepHit(hit.fraction, hit.normal, physics.ids[hit.node])
+        return self._running().first_touch(capsule_shape(radius, height), start, end, ignore)
 
     def attachments(self) -> Mapping[str, bytes]:
         """None: the states say everything."""

@@ -24,6 +24,7 @@ from panda3d import bullet, core
 from worldwright.assets.gltf import load_gltf
 from worldwright.assets.model import Mesh, SceneGeometry
 from worldwright.assets.primitives import part_meshes
+from worldwright.engine.protocol import RayHits, SweepHit
 from worldwright.engine.reading import BodyReader
 from worldwright.engine.shapes import box_shape, mass_properties, solid, triangle_shape
 from worldwright.errors import WorldwrightError
@@ -62,6 +63,7 @@ touches it. Character k is in group FIRST_CHARACTER + k."""
 FIRST_CHARACTER = 5
 EVERYTHING = 0xFFFFFFFF & ~(1 << HIDDEN)
 
+ALL = core.BitMask32(EVERYTHING)
 _FEELER, _HIDDEN = core.BitMask32.bit(FEELER), core.BitMask32.bit(HIDDEN)
 
 LINEAR_SLEEP, ANGULAR_SLEEP = 0.05, 0.1
@@ -277,6 +279,26 @@ class Physics:
         """First hit of a convex shape moved from start to end."""
         result = self._sweep(shape, _at(start), _at(end), mask, 0.0)
         return Hit(result, result.get_hit_fraction()) if result.has_hit() else None
+
+    def cast_rays(self, origins: F64, directions: F64, max_distance: float, ignore: Sequence[int]) -> RayHits:
+        """See ``Engine.cast_rays``."""
+        origins = np.asarray(origins, dtype=np.float64).reshape(-1, 3)
+        directions = np.asarray(directions, dtype=np.float64).reshape(-1, 3)
+        n = len(origins)
+        distance, entity, normal = np.full(n, np.inf), np.zeros(n, dtype=np.int32), np.zeros((n, 3))
+        with self.hidden(ignore):
+            for i, (a, b) in enumerate(zip(origins.tolist(), (origins + directions * max_distance).tolist(), strict=True)):
+                hit = self.ray(a, b, ALL)
+                if hit is not None:
+                    distance[i], entity[i], normal[i] = hit.fraction * max_distance, self.ids[hit.node], hit.normal
+        return RayHits(distance, entity, normal)
+
+    def first_touch(self, shape: bullet.BulletShape, start: F64, end: F64, ignore: Sequence[int]) -> SweepHit:
+        """See ``Engine.sweep_sphere``; of any convex shape."""
+        (ax, ay, az), (bx, by, bz) = (float(x) for x in start), (float(x) for x in end)
+        with self.hidden(ignore):
+            hit = self.sweep(shape, (ax, ay, az), (bx, by, bz), ALL)
+        return SweepHit(1.0, (0.0, 0.0, 0.0), 0) if hit is None else SweepHit(hit.fraction, hit.normal, self.ids[hit.node])
 
     def moving_contacts(self, body: Body) -> Sequence[bullet.BulletContact]:
         """Contacts of a body with what is not static, where all stand now. What stands still is not even looked at: a floor of many

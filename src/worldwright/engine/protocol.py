@@ -23,6 +23,16 @@ RIGS = ("first", "third")
 
 
 @dataclass(frozen=True, slots=True)
+class Habits:
+    """What an engine is used with where nobody says otherwise: ticks, samples and frames a second; and the rigs that it records."""
+
+    tick_rate: int = DEFAULT_TICK_RATE
+    sample_rate: int = 120
+    frame_rate: int = 24
+    rigs: tuple[str, ...] = RIGS
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     """Something that happened in a tick: ``kind`` in {"jump", "land", "door", "push", "goal", "out_of_bounds", "fall", ...}."""
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from worldwright.engine.protocol import RIGS
-from worldwright.engine.registry import engine_names
+from worldwright.engine.registry import engine_names, habits_of
 from worldwright.errors import WorldwrightError
 from worldwright.factory.recipe import Recipe
 from worldwright.factory.sources import camera_source, policy_params
@@ -49,13 +48,11 @@ def check_recipe(recipe: Recipe, folder: Path) -> None:
                 raise WorldwrightError(f"{policy.seconds:g} s are too short", where="seconds", fix=f"play {least:.3g} s or more")
     for k, camera in enumerate(recipe.cameras):
         with naming(f"{place}: cameras[{k}]"):
-            # Other engines may record other rigs: those are known when the take is there.
-            if (
-                camera not in RIGS
-                and free_camera(camera_source(camera, folder), recipe.tick_rate) is None
-                and recipe.engine == "panda"
-            ):
-                raise no_camera(camera, RIGS)
+            # Engines that others bring may record other rigs: those are known when the take is there.
+            habits = habits_of(recipe.engine)
+            free = free_camera(camera_source(camera, folder), recipe.tick_rate) is not None
+            if habits is not None and camera not in habits.rigs and not free:
+                raise no_camera(camera, habits.rigs)
     for k, preset in enumerate(recipe.presets):
         with naming(f"{place}: presets[{k}]"):
             parse_preset(preset.size)

@@ -9,10 +9,15 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from worldwright.documents import parse_document, read_text
+from worldwright.engine.protocol import Habits
+from worldwright.engine.registry import habits_of
 from worldwright.errors import WorldwrightError
 from worldwright.take.schema import MAX_SECONDS
 from worldwright.world.spec import InsidePath, Name, Strict
 
+HABITS = Habits()
+Rate = Annotated[int, Field(ge=1, le=240)]
+"""Frames a second: a divisor of the tick rate, which is checked with the whole recipe."""
 Seed = Annotated[int, Field(ge=0, le=2**31 - 1)]
 
 
@@ -47,7 +52,7 @@ class RecipePreset(Strict):
     shots. ``renderers`` and ``looks`` take the place of the recipe's."""
 
     size: Annotated[str, Field(pattern=r"^(\d{2,4}p|\d{2,4}x\d{2,4})(@\d{1,5})?$")] = "360p"
-    fps: Literal[24, 30, 60] | None = None
+    fps: Rate | None = None
     motion_blur: bool = False
     renderers: Annotated[list[Name], Field(min_length=1, max_length=16)] | None = None
     looks: Annotated[list[Name | None], Field(min_length=1, max_length=64)] | None = None
@@ -72,14 +77,23 @@ class Recipe(Strict):
     pair: Literal["all", "zip"] = "all"
     cameras: Annotated[list[str], Field(min_length=1, max_length=64)] = ["third"]
     presets: Annotated[list[RecipePreset], Field(min_length=1, max_length=64)] = [RecipePreset()]
-    tick_rate: Annotated[int, Field(ge=60, le=2_000)] = 240
-    sample_rate: Annotated[int, Field(ge=24, le=2_000)] = 120
-    frame_rate: Literal[24, 30, 60] = 24
     engine: Name = "panda"
+    tick_rate: Annotated[int, Field(ge=30, le=2_000)] = HABITS.tick_rate
+    sample_rate: Annotated[int, Field(ge=1, le=2_000)] = HABITS.sample_rate
+    frame_rate: Rate = HABITS.frame_rate
+    """Those of the engine (``engine.registry.habits_of``) unless given."""
     renderers: Annotated[list[Name], Field(min_length=1, max_length=16)] = ["raster"]
     looks: Annotated[list[Name | None], Field(min_length=1, max_length=64)] = [None]
     """Light and weather of the shots, one each; null is the world's own."""
     dataset: RecipeDataset = RecipeDataset()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _rates(cls, data: Any) -> Any:
+        habits = habits_of(str(data.get("engine", "panda"))) if isinstance(data, dict) else None
+        if habits is None:
+            return data
+        return {"tick_rate": habits.tick_rate, "sample_rate": habits.sample_rate, "frame_rate": habits.frame_rate} | data
 
     @model_validator(mode="after")
     def _pairs(self) -> Recipe:

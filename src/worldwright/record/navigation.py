@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from worldwright.engine.protocol import Engine
 from worldwright.errors import WorldwrightError
 from worldwright.transforms import quat_rotate
-from worldwright.world.spec import World
+from worldwright.world.spec import Entity, TriangleMesh, World
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -164,6 +164,16 @@ class NavigationGrid:
         return bool((np.hypot(d[:, 0], d[:, 1]) < self.doors[:, 3] + reach).any())
 
 
+def _middle(entity: Entity) -> list[float]:
+    """x y z of the middle of an entity's meshes, and how far they reach from it."""
+    corners = [np.array(part.geometry.vertices) for part in entity.parts if isinstance(part.geometry, TriangleMesh)]
+    if not corners:
+        return [*entity.position, 0.0]
+    low, high = (bound(np.concatenate(corners), axis=0) for bound in (np.min, np.max))
+    x, y = (0.5 * (low + high))[:2] + entity.position[:2]
+    return [float(x), float(y), entity.position[2], 0.5 * float(np.linalg.norm((high - low)[:2]))]
+
+
 class _Flood:
     """Builds the grid."""
 
@@ -189,6 +199,10 @@ class _Flood:
                 self.doors.append([*hinge, 2 * float(np.linalg.norm(entity.joint.anchor[:2]))])
             elif entity.path is not None:
                 passed.append(world.entity_id(k))
+            elif entity.label == "door" and entity.body == "kinematic":
+                # It opens upwards when it is used: the grid goes through below it.
+                passed.append(world.entity_id(k))
+                self.doors.append(_middle(entity))
         self.passed = tuple(passed)
         self.points: list[tuple[float, float, float]] = []
         self.low: list[bool] = []

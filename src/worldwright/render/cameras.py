@@ -37,12 +37,17 @@ class _Strict(BaseModel):
 
 
 class Rig(_Strict):
-    """A camera that was recorded with the take. ``hidden`` are the entities that it does not see: the first-person rig's own body."""
+    """A camera that was recorded with the take. ``hidden`` are the entities that it does not see: the first-person rig's own body.
+
+    ``shear``: it looks up and down as old games do: the camera stays level and the picture is shifted, so that what was recorded in the
+    middle is in the middle, and upright lines stay upright.
+    """
 
     kind: Literal["rig"] = "rig"
     rig: Annotated[str, Field(max_length=64)]
     fov_y_deg: Fov
     hidden: Annotated[tuple[Annotated[int, Field(ge=1, le=65535)], ...], Field(max_length=16)] = ()
+    shear: Literal[True] | None = None
 
 
 class Orbit(_Strict):
@@ -131,8 +136,10 @@ class CameraTrack:
         """The camera at an instant (any tick, whole or not) for a picture of this size."""
         hidden: tuple[int, ...] = ()
         match self.description:
-            case Rig(rig=rig, fov_y_deg=fov, hidden=hidden):
+            case Rig(rig=rig, fov_y_deg=fov, hidden=hidden, shear=shear):
                 c2w = np.asarray(instant.cameras[rig], dtype=np.float64)
+                if shear:
+                    return _sheared(c2w, intrinsics(width, height, math.radians(fov)), hidden)
             case Orbit() as orbit:
                 c2w, fov = _orbit_pose(orbit, instant, self.tick_rate), orbit.fov_y_deg
             case Fixed(position=position, look_at=look_at, fov_y_deg=fov):
@@ -145,6 +152,13 @@ class CameraTrack:
     def _curve(self) -> _Curve:
         assert isinstance(self.description, KeyedPath)
         return _Curve(self.description)
+
+
+def _sheared(c2w: NDArray[np.float64], K: NDArray[np.float64], hidden: tuple[int, ...]) -> View:
+    """The level camera whose picture is shifted until its middle shows what lies along ``c2w``'s axis."""
+    x, y, z = c2w[:3, 2].tolist()
+    K[1, 2] += K[1, 1] * z / math.hypot(x, y)
+    return View(camera_look(c2w[:3, 3], math.atan2(y, x), 0.0), K, hidden)
 
 
 def _orbit_pose(orbit: Orbit, instant: Instant, tick_rate: int) -> NDArray[np.float64]:
@@ -209,7 +223,9 @@ def make_camera(source: str | Path | Mapping[str, Any], header: TakeHeader) -> C
     text = str(source)
     if text in header.rigs:
         hidden = header.character_ids[:1] if text == "first" else ()
-        return CameraTrack(Rig(rig=text, fov_y_deg=header.world.camera.fov_y_deg, hidden=hidden), header.tick_rate)
+        camera = header.world.camera
+        shear = True if camera.shear else None
+        return CameraTrack(Rig(rig=text, fov_y_deg=camera.fov_y_deg, hidden=hidden, shear=shear), header.tick_rate)
     if (track := free_camera(text, header.tick_rate)) is not None:
         return track
     raise no_camera(text, header.rigs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -167,14 +168,16 @@ class ShotInfo(_Strict):
         return self
 
 
-def pass_entries(names: list[str], frames: int, height: int, width: int) -> dict[str, PassEntry]:
-    """The ``passes`` of a shot that stores these as we do."""
+def pass_entries(
+    names: list[str], frames: int, height: int, width: int, declared: Mapping[str, Mapping[str, Any]] | None = None
+) -> dict[str, PassEntry]:
+    """The ``passes`` of a shot that stores these as we do. ``declared``: what they say beside the conventions (``declared.py``)."""
     return {
         name: PassEntry(
             file=f"{STORE}/{name}",
             dtype=PASSES[name].dtype,
             shape=[frames, *plane_shape(PASSES[name], height, width)],
-            attributes=PASSES[name].attributes(),
+            attributes=PASSES[name].attributes() | dict((declared or {}).get(name, {})),
         )
         for name in names
     }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import struct
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -41,9 +42,17 @@ def _pixel_bytes(info: PassInfo) -> int:
 
 
 def create_store(
-    folder: Path, infos: list[PassInfo], frames: int, height: int, width: int, segment: int, attributes: dict[str, Any]
+    folder: Path,
+    infos: list[PassInfo],
+    frames: int,
+    height: int,
+    width: int,
+    segment: int,
+    attributes: dict[str, Any],
+    declared: Mapping[str, Mapping[str, Any]],
 ) -> None:
-    """Write the metadata of ``folder/passes.zarr``: a group with an array [frame, height, width(, channel)] per pass."""
+    """Write the metadata of ``folder/passes.zarr``: a group with an array [frame, height, width(, channel)] per pass. ``declared`` are
+    attributes by pass beside the conventions' (``declared.py``)."""
     group = zarr.create_group(store=folder / STORE, zarr_format=3, attributes=attributes, overwrite=False)
     for info in infos:
         shape = plane_shape(info, height, width)
@@ -55,7 +64,7 @@ def create_store(
             dtype=info.dtype,
             fill_value=0,
             compressors=BloscCodec(typesize=_pixel_bytes(info), cname="zstd", clevel=1, shuffle="shuffle", blocksize=BLOCK),
-            attributes=info.attributes(),
+            attributes=info.attributes() | dict(declared.get(info.name, {})),
             dimension_names=["frame", "height", "width", "channel"][: 1 + len(shape)],
         )
 

@@ -51,6 +51,13 @@ class Scenery:
     attachments: Mapping[str, bytes] = field(default_factory=dict)
 
 
+def declared_by(renderer: Renderer) -> Mapping[str, Mapping[str, Any]]:
+    """What its passes say beside the conventions, by pass (``declared.py``), for the scenery that it is open for: what its method
+    ``declares`` returns. A renderer that keeps the conventions has none."""
+    method = getattr(renderer, "declares", None)
+    return {} if method is None else method()
+
+
 class Renderer(Protocol):
     """Makes pictures. ``submit`` starts one, ``collect`` gives the oldest one submitted: so that reading back overlaps with drawing."""
 

@@ -21,28 +21,40 @@ def _raster(device: str) -> Renderer:
 
 
 def _pathtraced(device: str) -> Renderer:
-    if find_spec("mitsuba") is None or find_spec("mitsuba_oidn") is None:
-        raise WorldwrightError(
-            "the path-traced renderer is not installed",
-            where="renderer",
-            fix="pip install 'worldwright[pathtraced]', or use raster",
-        )
     from worldwright.render.pathtraced.renderer import PathtracedRenderer
 
     return PathtracedRenderer(device)
 
 
-_OURS: dict[str, Callable[[str], Renderer]] = {"raster": _raster, "pathtraced": _pathtraced}
+def _vizdoom(device: str) -> Renderer:
+    from worldwright.render.vizdoom import VizdoomRenderer
+
+    return VizdoomRenderer(device)
+
+
+_OURS: dict[str, Callable[[str], Renderer]] = {"raster": _raster, "pathtraced": _pathtraced, "vizdoom": _vizdoom}
+_NEEDS = {"pathtraced": ("mitsuba", "mitsuba_oidn"), "vizdoom": ("vizdoom",)}
+"""The packages of those of ours that are an extra of their name."""
+
+
+def _installed(name: str) -> bool:
+    return all(find_spec(package) is not None for package in _NEEDS.get(name, ()))
 
 
 def renderer_names() -> list[str]:
     """All that are installed."""
-    return sorted({*_OURS, *(point.name for point in entry_points(group=GROUP))})
+    return sorted({*filter(_installed, _OURS), *(point.name for point in entry_points(group=GROUP))})
 
 
 def make_renderer(name: str, device: str = "auto") -> Renderer:
     """A renderer that is ready for ``open``. Raises WorldwrightError for a name that is not installed."""
     if name in _OURS:
+        if not _installed(name):
+            raise WorldwrightError(
+                f"renderer {name!r} is not installed",
+                where="renderer",
+                fix=f"pip install 'worldwright[{name}]', or choose one of {', '.join(renderer_names())}",
+            )
         return _OURS[name](device)
     for point in entry_points(group=GROUP):
         if point.name == name:

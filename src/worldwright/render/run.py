@@ -22,7 +22,7 @@ from worldwright.render.cameras import CameraTrack, make_camera
 from worldwright.render.info import EntityName, MotionBlur, RendererInfo, ShotInfo, VideoInfo, pass_entries, read_info
 from worldwright.render.passes import ALL_PASSES, DEPTH_FAR, DEPTH_NEAR
 from worldwright.render.presets import Preset, frame_ticks_for, parse_preset
-from worldwright.render.protocol import Moment, Renderer
+from worldwright.render.protocol import Moment, Renderer, declared_by
 from worldwright.render.rows import FrameRow
 from worldwright.render.stage import Stage
 from worldwright.render.video import CRF, PRESET, group_size
@@ -249,7 +249,7 @@ def _info(
         first_frame=first,
         motion_blur=blur,
         look=look,
-        passes=pass_entries([name for name in passes if name != "rgb"], count, preset.height, preset.width),
+        passes=pass_entries([name for name in passes if name != "rgb"], count, preset.height, preset.width, declared_by(renderer)),
         absent=[name for name in ALL_PASSES if name not in passes],
         rgb=None,
         entities=[EntityName(id=id, name=name, label=label) for id, (name, label) in sorted(header.world.labels().items())],

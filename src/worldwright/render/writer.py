@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from worldwright.errors import WorldwrightError
 from worldwright.ids import content_id
 from worldwright.outputs import Progress, mark_file, resumable_folder
+from worldwright.render.declared import DECLARED
 from worldwright.render.info import RGB_FILE, ROWS_FILE, TAKE_FILE, ShotInfo, write_info
 from worldwright.render.passes import PassInfo
 from worldwright.render.planes import ShardWriter, create_store, plane_shape, shard_path
@@ -218,6 +219,7 @@ def write_shot(target: Path, info: ShotInfo, take: Path) -> Iterator[ShotWriter]
                 info.width,
                 segment_frames(info),
                 {"format": info.format, "shot": info.id, "conventions": info.conventions.model_dump()},
+                {name: {DECLARED: e.attributes[DECLARED]} for name, e in info.passes.items() if DECLARED in e.attributes},
             )
             writer = ShotWriter(info, progress)
             try:

@@ -6,6 +6,8 @@ pictures are compared with physics rays, with each other, and with the same pict
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,13 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldwright.errors import WorldwrightError
-from worldwright.ids import hash_file
+from worldwright.ids import canonical_json, hash_file
 from worldwright.outputs import manifest_hash
 from worldwright.render.cameras import CameraTrack, camera_from
+from worldwright.render.declared import DECLARED, read_declared
 from worldwright.render.info import TAKE_FILE, ShotInfo
 from worldwright.render.passes import PASSES
 from worldwright.render.presets import Preset
-from worldwright.render.protocol import Moment, Renderer
+from worldwright.render.protocol import Moment, Renderer, declared_by
 from worldwright.render.run import moments
 from worldwright.render.shot import Shot
 from worldwright.take.model import Instant
@@ -64,6 +67,8 @@ class Findings:
     offsets: list[tuple[int, float, float]] = field(default_factory=list)
     times: list[tuple[int, float]] = field(default_factory=list)
     unreadable: list[tuple[int, str]] = field(default_factory=list)
+    declared: str = ""
+    """What a pass declares that its renderer does not."""
     drawn: int = 0
     not_drawn: str = ""
     exact: bool = False
@@ -205,10 +210,12 @@ def measure_frames(
     found = Findings()
     scene, probe = context.scene(header.world), context.probe(header.world, header.body_ids)
     solid = context.probe(header.world, header.body_ids, solid=True)
+    reading = _reading(info)
     renderer = context.renderer(info, take)
     if renderer is None:
         found.not_drawn = f"renderer {info.renderer.name!r} is not installed here"
     else:
+        found.declared = _declared_otherwise(info, renderer)
         found.exact = (renderer.name, renderer.version, renderer.device) == (
             info.renderer.name,
             info.renderer.version,
@@ -237,7 +244,7 @@ def measure_frames(
         known[list(moment.view.hidden)] = False
         for each in (probe, solid):
             each.set_poses(frame.now.positions, frame.now.rotations)
-        found.measures += _measure(frame, probe, scene, known)
+        found.measures += _measure(frame, probe, scene, known, reading)
         found.measures += shot_camera.measure_camera(frame, solid, scene.two_sided)
         if decoded is not None:
             found.measures += shot_exposure.measure_exposure(k, decoded)
@@ -316,10 +323,31 @@ def _frame(shot: Shot, take: Take, k: int, moment: Moment, stored: Mapping[str, 
     )
 
 
-def _measure(frame: Frame, probe: shot_rays.Probe, scene: Scene, known: NDArray[np.bool_]) -> list[Measure]:
+def _declared_otherwise(info: ShotInfo, renderer: Renderer) -> str:
+    own = declared_by(renderer)
+    for name, entry in info.passes.items():
+        said, known = entry.attributes.get(DECLARED), dict(own.get(name, {})).get(DECLARED)
+        if json.loads(canonical_json(said)) != json.loads(canonical_json(known)):
+            return f"pass {name} declares {str(said)[:80]}, its renderer {str(known)[:80]}"
+    return ""
+
+
+def _reading(info: ShotInfo) -> shot_rays.Judged:
+    """How its pictures are to be read. What cannot be declared has failed already, and counts as not declared."""
+    declared: dict[str, Any] = {}
+    for name in ("depth", "entity"):
+        if name in info.passes:
+            with contextlib.suppress(WorldwrightError):
+                declared[name] = read_declared(name, info.passes[name].attributes)
+    return shot_rays.Judged.of(declared.get("depth"), declared.get("entity"))
+
+
+def _measure(
+    frame: Frame, probe: shot_rays.Probe, scene: Scene, known: NDArray[np.bool_], reading: shot_rays.Judged
+) -> list[Measure]:
     """Every check that looks at one frame alone; the probe is at its poses."""
     return [
-        *shot_rays.measure_rays(frame, probe, scene.holes, scene.two_sided),
+        *shot_rays.measure_rays(frame, probe, scene.holes, scene.two_sided, reading=reading),
         *shot_flow.measure_flow(frame),
         *shot_normals.measure_normals(frame),
         *shot_entities.measure_entities(frame, known),
@@ -337,6 +365,8 @@ def _sum_up(info: ShotInfo, parts: Sequence[Findings], fast: bool) -> list[Check
         if unreadable
         else passed("readable", f"{frames} of {info.n_frames} frames read whole" + (" (a sample: fast)" if fast else ""))
     ]
+    if told := next((part.declared for part in parts if part.declared), ""):
+        checks.append(failed("declared", told))
     no_depth = "the shot has no depth and entity passes"
     for name, nothing in (
         (shot_rays.NAME, no_depth),

@@ -9,6 +9,7 @@ import zarr
 from worldwright.errors import WorldwrightError
 from worldwright.outputs import check_manifest
 from worldwright.render.cameras import camera_from
+from worldwright.render.declared import DECLARED, DeclaredEntity, declared_entity, read_declared
 from worldwright.render.info import Conventions, ShotInfo
 from worldwright.render.passes import PASSES
 from worldwright.render.planes import STORE
@@ -63,7 +64,15 @@ def check_description(shot: Shot, header: TakeHeader, take_hash: str) -> Check:
     shown = header.world if info.look is None else put_on(header.world, info.look)
     same("renderer.exposure", info.renderer.exposure, shown.light.exposure)
     for name, entry in info.passes.items():
-        same(f"passes.{name}.attributes", entry.attributes, PASSES[name].attributes())
+        plain = {key: value for key, value in entry.attributes.items() if key != DECLARED}
+        same(f"passes.{name}.attributes", plain, PASSES[name].attributes())
+        try:
+            declared = read_declared(name, entry.attributes)
+        except WorldwrightError as error:
+            problems.append(error.line())
+            continue
+        if isinstance(declared, DeclaredEntity):
+            same(f"passes.{name}.{DECLARED}", declared, declared_entity(header.world))
     try:
         preset = parse_preset(info.preset)
         same("preset", (preset.width, preset.height), (info.width, info.height))
@@ -83,14 +92,14 @@ def check_description(shot: Shot, header: TakeHeader, take_hash: str) -> Check:
 
 
 def check_stored_attributes(shot: Shot) -> Check:
-    """Units, scales and kinds written beside the arrays are those of the conventions."""
+    """Units, scales and kinds written beside the arrays are those of the conventions, and what they declare is what shot.json says."""
     problems = []
     group: Any = zarr.open_group(store=shot.path / STORE, mode="r", zarr_format=3) if shot.info.passes else {}
     for name in shot.info.passes:
         stored = dict(group[name].attrs)
         problems += [
             f"passes.zarr/{name}: attribute {key} is {_short(stored.get(key))}, expected {_short(value)}"
-            for key, value in PASSES[name].attributes().items()
+            for key, value in shot.info.passes[name].attributes.items()
             if stored.get(key) != value
         ]
     return from_problems("attributes", problems, f"units and scales of {len(shot.info.passes)} arrays are the conventions'")

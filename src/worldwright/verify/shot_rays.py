@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from worldwright.engine.protocol import RayHits
+from worldwright.render.declared import DeclaredDepth, DeclaredEntity
 from worldwright.render.passes import DEPTH_FAR, DEPTH_NEAR, DEPTH_STEPS
 from worldwright.verify.frame import SEED, Frame, Pixels
 from worldwright.verify.measure import Measure
@@ -50,6 +51,43 @@ class Probe(Protocol):
 
     def cast_rays(self, origins: F64, directions: F64, max_distance: float) -> RayHits:
         """First hits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """How a shot's pictures are to be read beside the world's geometry (``render.declared``).
+
+    ``depth``: depth is off by so much, and known so near and so far, in metres; None: as the conventions say. ``shown`` [ids]: the id that an
+    entity's pixels have. ``flat`` [ids] true: its shape in the world is not what is drawn."""
+
+    depth: DeclaredDepth | None
+    shown: NDArray[np.int64]
+    flat: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, depth: DeclaredDepth | None, entity: DeclaredEntity | None) -> Judged:
+        """From what the passes declare."""
+        shown, flat = np.arange(1 << 16), np.zeros(1 << 16, dtype=np.bool_)
+        if entity is not None:
+            for id, other in entity.shown_as.items():
+                shown[id] = other
+            flat[entity.stand_ins] = True
+        return cls(depth, shown, flat)
+
+    @property
+    def error(self) -> float:
+        """Metres by which depth may be off beside the rounding of its codes."""
+        return 0.0 if self.depth is None else self.depth.error_m
+
+    def known(self, depth: F64) -> NDArray[np.bool_]:
+        """Where a surface at this depth has one in the picture."""
+        if self.depth is None:
+            return depth > DEPTH_NEAR
+        return (depth > self.depth.near_m + self.error) & (depth < self.depth.far_m - self.error)
+
+
+AS_IT_IS = Judged.of(None, None)
+"""Of a shot that keeps the conventions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +127,13 @@ def choose_rays(frame: Frame, pixels: Pixels, rays: int) -> NDArray[np.int64]:
 
 
 def cast(
-    frame: Frame, pixels: Pixels, index: NDArray[np.int64], probe: Probe, holes: NDArray[np.int64], two_sided: NDArray[np.int64]
+    frame: Frame,
+    pixels: Pixels,
+    index: NDArray[np.int64],
+    probe: Probe,
+    holes: NDArray[np.int64],
+    two_sided: NDArray[np.int64],
+    judged: Judged,
 ) -> Hits:
     """Cast the rays of a frame, with the probe at the frame's poses. ``holes`` are ids with cut-out surfaces, ``two_sided`` those seen from behind as well."""
     local = pixels.ray[index]
@@ -100,16 +144,16 @@ def cast(
     entity = np.asarray(found.entity, dtype=np.int64)
     normal = np.asarray(found.normal) @ frame.c2w[:3, :3]
     behind = np.einsum("ni,ni->n", np.asarray(found.normal), directions) > 0
-    trusted = ~(behind & ~np.isin(entity, two_sided)) & ~np.isin(entity, holes)
+    trusted = ~(behind & ~np.isin(entity, two_sided)) & ~np.isin(entity, holes) & ~judged.flat[entity]
     normal = np.where(behind[:, None], -normal, normal)
-    return Hits(index, np.asarray(found.distance) / length, entity, normal, trusted)
+    return Hits(index, np.asarray(found.distance) / length, judged.shown[entity], normal, trusted)
 
 
-def fit_camera(points: F64, normals: F64, depth: F64, error: F64, ray: F64) -> tuple[F64, F64, F64]:
+def fit_camera(points: F64, normals: F64, depth: F64, error: F64, ray: F64, coarse: float = 0.0) -> tuple[F64, F64, F64]:
     """The small motion of the camera (turn [3] radians, shift [3] metres, camera axes) that explains depth errors, its standard
     errors [6], and the residuals.
 
-    A camera moved by (w, s) sees a plane point at depth z change by ``dz = -n . (s + w x p) / (n . ray)`` (first order). Twice
+    ``coarse``: metres by which depth may be off anyway. A camera moved by (w, s) sees a plane point at depth z change by ``dz = -n . (s + w x p) / (n . ray)`` (first order). Twice
     reweighted least squares (Huber); directions that the seen surfaces do not determine are left at 0 with standard error 0.
     """
     steep = np.einsum("ni,ni->n", normals, ray)
@@ -121,7 +165,7 @@ def fit_camera(points: F64, normals: F64, depth: F64, error: F64, ray: F64) -> t
     scale = np.concatenate([np.ones(3), np.full(3, float(np.median(depth)))])
     rows = rows * scale
     weight = np.ones(len(rows))
-    floor = np.log(DEPTH_FAR / DEPTH_NEAR) / DEPTH_STEPS / np.sqrt(12)
+    floor = np.log(DEPTH_FAR / DEPTH_NEAR) / DEPTH_STEPS / np.sqrt(12) + coarse / np.sqrt(3) / float(np.median(depth))
     solution, spread, residual = np.zeros(6), np.zeros(6), target
     for _ in range(4):
         values, vectors = np.linalg.eigh(np.einsum("n,ni,nj->ij", weight, rows, rows))
@@ -136,19 +180,28 @@ def fit_camera(points: F64, normals: F64, depth: F64, error: F64, ray: F64) -> t
 
 
 def measure_rays(
-    frame: Frame, probe: Probe, holes: NDArray[np.int64], two_sided: NDArray[np.int64], rays: int = RAYS
+    frame: Frame,
+    probe: Probe,
+    holes: NDArray[np.int64],
+    two_sided: NDArray[np.int64],
+    rays: int = RAYS,
+    reading: Judged = AS_IT_IS,
 ) -> list[Measure]:
-    """Depth and entity along rays, the fitted motion of the camera, and the median error on each moving body."""
+    """Depth and entity along rays, the fitted motion of the camera, and the median error on each moving body.
+
+    Where depth is declared coarse, every limit is wider by that: rays then find what is in another place, not what is a little off."""
     pixels = frame.pixels
     if pixels is None:
         return []
     index = choose_rays(frame, pixels, rays)
     if not len(index):
         return []
-    hits = cast(frame, pixels, index, probe, holes, two_sided)
+    hits = cast(frame, pixels, index, probe, holes, two_sided, reading)
     shown = pixels.entity[index]
     characters = frame.is_character(shown)
-    judged = hits.trusted & ~characters
+    judged = hits.trusted & ~characters & ~reading.flat[shown]
+    # What is too far for the picture's depth is shown as sky.
+    judged &= (shown != 0) | ~np.isfinite(hits.depth) | reading.known(hits.depth)
     out: list[Measure] = []
     if judged.sum() >= FEWEST // 2:
         wrong = judged & (hits.entity != shown)
@@ -165,7 +218,7 @@ def measure_rays(
     same = judged & (hits.entity == shown) & (shown != 0) & np.isfinite(depth) & np.isfinite(hits.depth)
     ray = pixels.ray[index]
     steep = np.abs(np.einsum("ni,ni->n", hits.normal, ray)) / np.linalg.norm(ray, axis=-1)
-    same &= (steep > GRAZING) & (hits.depth > DEPTH_NEAR)
+    same &= (steep > GRAZING) & reading.known(hits.depth)
     if same.sum() < FEWEST // 2:
         return out
     error = depth[same] - hits.depth[same]
@@ -174,24 +227,33 @@ def measure_rays(
         Measure(
             NAME,
             frame.index,
-            float(np.mean(np.abs(relative) > FAR_OFF)),
+            float(np.mean(np.abs(error) > FAR_OFF * hits.depth[same] + reading.error)),
             FAR_OFF_SHARE,
-            f"share of rays whose depth is over {FAR_OFF:.1%} off",
+            f"share of rays whose depth is over {FAR_OFF:.1%}{f' and {reading.error:.2f} m' if reading.error else ''} off",
         )
     )
-    out.append(Measure(NAME, frame.index, float(abs(np.median(relative))), MEDIAN, "median relative error of depth"))
+    coarse = reading.error / float(np.median(hits.depth[same]))
+    out.append(Measure(NAME, frame.index, float(abs(np.median(relative))), MEDIAN + coarse, "median relative error of depth"))
     ids = shown[same]
     bodies = frame.body_rows(ids) < len(frame.body_ids)
     for k in np.unique(ids[bodies]):
         on = relative[ids == k]
         if len(on) >= 4:
             out.append(
-                Measure(NAME, frame.index, float(abs(np.median(on))), BODY_MEDIAN, f"median relative error of depth on body {k}")
+                Measure(
+                    NAME,
+                    frame.index,
+                    float(abs(np.median(on))),
+                    BODY_MEDIAN + coarse,
+                    f"median relative error of depth on body {k}",
+                )
             )
     still = ~bodies
     if still.sum() >= FEWEST:
         points = ray[same][still] * hits.depth[same][still][:, None]
-        motion, spread, _ = fit_camera(points, hits.normal[same][still], hits.depth[same][still], error[still], ray[same][still])
+        motion, spread, _ = fit_camera(
+            points, hits.normal[same][still], hits.depth[same][still], error[still], ray[same][still], reading.error
+        )
         turn_px = float(np.linalg.norm(motion[:3]) * frame.K[0, 0])
         turn_error = float(np.linalg.norm(spread[:3]) * frame.K[0, 0])
         shift, shift_error = float(np.linalg.norm(motion[3:])), float(np.linalg.norm(spread[3:]))
@@ -200,11 +262,17 @@ def measure_rays(
                 NAME,
                 frame.index,
                 turn_px,
-                TURN_PX + BOUNDARY * turn_error,
+                TURN_PX + BOUNDARY * turn_error + coarse * float(frame.K[0, 0]),
                 "turn of the camera that the rays find (pixels at the centre)",
             )
         )
         out.append(
-            Measure(NAME, frame.index, shift, SHIFT_M + BOUNDARY * shift_error, "shift of the camera that the rays find (m)")
+            Measure(
+                NAME,
+                frame.index,
+                shift,
+                SHIFT_M + reading.error + BOUNDARY * shift_error,
+                "shift of the camera that the rays find (m)",
+            )
         )
     return out

@@ -233,6 +233,8 @@ class Entity(Strict):
     joint: Hinge | None = None
     path: Shuttle | None = None
     pushable: bool = False
+    stand_in: bool = False
+    """Its shape stands for something else, such as a flat picture that an engine draws itself: it says where and how large it is."""
 
     @model_validator(mode="after")
     def _body(self) -> Entity:
@@ -437,6 +439,8 @@ class Camera(Strict):
     boom: Positive = 3.2
     boom_height: Finite = 0.35
     """Metres above the eye of the point that the boom starts from."""
+    shear: bool = False
+    """The rigs look up and down by shifting the picture, as games of before 1996 do."""
 
 
 class Generator(Strict):
@@ -454,6 +458,18 @@ class PackRef(Strict):
     licence: str = "unknown"
 
 
+class LevelRef(Strict):
+    """The level of another game that this world was read from, and that its engine plays: a file of that engine's (by name and content
+    hash), the level's name in it, the licence of the file, and how it is played."""
+
+    engine: Name
+    file: InsidePath
+    hash: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
+    name: Name
+    licence: str = "unknown"
+    options: dict[Name, int | bool | str] = {}
+
+
 class World(Strict):
     """The whole document."""
 
@@ -461,6 +477,8 @@ class World(Strict):
     name: Name
     description: Annotated[str, Field(max_length=4000)] = ""
     generator: Generator | None = None
+    level: LevelRef | None = None
+    """None: the document is all there is."""
     bounds: Bounds
     gravity: Vec3 = (0.0, 0.0, -9.81)
     packs: dict[Name, PackRef] = {}

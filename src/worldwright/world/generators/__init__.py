@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from worldwright.errors import WorldwrightError
 from worldwright.world.generators.courtyard import Courtyard, courtyard
+from worldwright.world.generators.doom import Doom, doom
 from worldwright.world.generators.dungeon import Dungeon, dungeon
 from worldwright.world.generators.parameters import Params
 from worldwright.world.generators.playground import Playground, playground
@@ -40,6 +41,7 @@ FAMILIES: dict[str, Family] = {
             Dungeon,
             dungeon,
         ),
+        Family("doom", "a map of Freedoom, played in the engine vizdoom (pip install 'worldwright[vizdoom]')", Doom, doom),
     )
 }
 
