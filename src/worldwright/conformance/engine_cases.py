@@ -153,10 +153,10 @@ def _reset(subject: EngineSubject) -> Check:
     with subject.play() as engine:
         first = run_digest(engine, subject.controls(SOME_TICKS // 2))
         engine.reset()
-        start = engine.state().tick
+        # The first state is part of the run: reading it takes the events of tick 0 with it.
         again = run_digest(engine, subject.controls(SOME_TICKS // 2))
-        if start != 0 or first != again:
-            return failed(name, f"after reset the tick is {start} and the run is {again[:8]}, first it was {first[:8]}")
+    if first != again:
+        return failed(name, f"after reset the run is {again[:8]}, first it was {first[:8]}")
     return passed(name, "after reset the same inputs give the same bytes")
 
 
