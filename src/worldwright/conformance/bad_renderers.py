@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import uniform_filter
 
 from worldwright.render.passes import DEPTH_STEPS, FLOW_INVALID, decode, encode_depth, encode_normal, linear_to_srgb
-from worldwright.render.protocol import Moment, Renderer, Scenery, View
+from worldwright.render.protocol import Moment, Renderer, Scenery, View, declared_by
 from worldwright.transforms import invert_rigid, pixel_rays
 
 Array = NDArray[Any]
@@ -35,6 +35,10 @@ class Wrapped:
         """Load a scene at a picture size."""
         self.width, self.height = width, height
         self.good.open(scenery, width, height, passes, samples)
+
+    def declares(self) -> Mapping[str, Mapping[str, Any]]:
+        """What its passes say beside the conventions."""
+        return declared_by(self.good)
 
     def submit(self, moment: Moment) -> None:
         """Start a picture."""
@@ -78,6 +82,13 @@ class LeftHanded(Wrapped):
 
     def out(self, picture: Picture, moment: Moment) -> Picture:
         return {name: np.ascontiguousarray(plane[:, ::-1]) for name, plane in picture.items()}
+
+
+class Mirrored(LeftHanded):
+    """The same of a renderer that takes no camera."""
+
+    def into(self, moment: Moment) -> Moment:
+        return moment
 
 
 class YUp(Wrapped):
@@ -253,6 +264,24 @@ class Faked(Wrapped):
         return {name: plane for name, plane in picture.items() if name != "roughness"}
 
 
+class NoDepth(Wrapped):
+    """Leaves out depth, which it declares."""
+
+    def out(self, picture: Picture, moment: Moment) -> Picture:
+        return {name: plane for name, plane in picture.items() if name != "depth"}
+
+
+class OtherIds(Wrapped):
+    """Counts entities from 0."""
+
+    def out(self, picture: Picture, moment: Moment) -> Picture:
+        return (
+            picture | {"entity": np.where(picture["entity"] == 0, 0, picture["entity"] - 1).astype(np.uint16)}
+            if "entity" in picture
+            else picture
+        )
+
+
 BAD_RENDERERS: dict[str, tuple[Callable[[Renderer], Renderer], str]] = {
     "left-handed axes": (LeftHanded, "camera_convention"),
     "y up": (YUp, "camera_convention"),
@@ -275,3 +304,14 @@ BAD_RENDERERS: dict[str, tuple[Callable[[Renderer], Renderer], str]] = {
     "a pass left out": (Faked, "stored_form"),
 }
 """What is wrong: how to make it so, and the case that must fail."""
+BAD_BOUND: dict[str, tuple[Callable[[Renderer], Renderer], str]] = {
+    "left-handed axes": (Mirrored, "depth"),
+    "depth in centimetres": (DepthInCentimetres, "depth"),
+    "ray depth sold as planar": (RayDepth, "depth"),
+    "one frame late": (FrameLate, "in_time"),
+    "ids anti-aliased": (SmoothIds, "unfiltered"),
+    "ids of others": (OtherIds, "entity"),
+    "noise": (Noisy, "same_again"),
+    "a pass left out": (NoDepth, "stored_form"),
+}
+"""The same for a renderer that shows one engine's takes: it takes no camera but its own."""

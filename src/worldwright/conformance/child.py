@@ -36,7 +36,7 @@ def main(argv: list[str]) -> int:
     except WorldwrightError as error:
         answers.write(json.dumps({"error": {"what": error.what, "where": error.where, "fix": error.fix}}) + "\n")
         return 2
-    cases = {case.name: case for case in cases_of(request.kind)}
+    cases = {case.name: case for case in cases_of(request)}
     for line in sys.stdin:
         answers.write(json.dumps({"check": asdict(run_case(cases[line.strip()], tried))}) + "\n")
     return 0

@@ -13,10 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import IO, Any
 
-from worldwright.conformance.subjects import Request, bad_of, cases_of
-from worldwright.engine.registry import make_engine
+from worldwright.conformance.subjects import Request, bad_of, cases_of, named
 from worldwright.errors import WorldwrightError
-from worldwright.render.registry import make_renderer
 from worldwright.verify.measure import failed, passed
 from worldwright.verify.verdict import Check, Verdict
 
@@ -90,8 +88,11 @@ def run_suite(
     Raises:
         WorldwrightError: no adapter of that name, or its package does not import; a world that cannot be read.
     """
-    version = _version(request)
-    names = [case.name for case in cases_of(request.kind) if only is None or case.name in only]
+    request, version = named(request)
+    known = [case.name for case in cases_of(request)]
+    if odd := [name for name in only or () if name not in known]:
+        raise WorldwrightError(f"no case {odd[0]!r}", where="--case", fix=f"choose from {', '.join(known)}")
+    names = [name for name in known if only is None or name in only]
     checks: list[Check] = []
     child: _Child | None = None
     try:
@@ -107,21 +108,10 @@ def run_suite(
     return Verdict(request.kind, f"{request.name} {version}".strip(), "", checks)
 
 
-def _version(request: Request) -> str:
-    """The adapter's version; made here only to be asked, so that a missing one is told before anything runs."""
-    if request.kind == "engine":
-        return str(make_engine(request.name).version)
-    renderer = make_renderer(request.name, request.device)
-    try:
-        return f"{renderer.version} on {renderer.device}"
-    finally:
-        renderer.close()
-
-
 def self_test(request: Request, *, seconds: float = CASE_S, progress: Progress | None = None) -> Verdict:
     """Does the suite catch what is wrong? The adapter is made wrong in every way that we know; each must fail its case."""
-    wrongs = bad_of(request.kind)
-    version = _version(request)
+    request, version = named(request)
+    wrongs = bad_of(request)
     checks: list[Check] = []
     for k, (wrong, (_, case)) in enumerate(wrongs.items()):
         (check,) = run_suite(replace(request, bad=wrong), only=[case], seconds=seconds).checks

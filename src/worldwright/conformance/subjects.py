@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from worldwright.conformance import arena
 from worldwright.conformance.bad_engines import BAD_ENGINES
-from worldwright.conformance.bad_renderers import BAD_RENDERERS
+from worldwright.conformance.bad_renderers import BAD_BOUND, BAD_RENDERERS
+from worldwright.conformance.bound_cases import BOUND_CASES, BoundSubject
 from worldwright.conformance.case import Case
 from worldwright.conformance.engine_cases import ENGINE_CASES, EngineSubject
 from worldwright.conformance.renderer_cases import RENDERER_CASES, RendererSubject
@@ -34,20 +35,38 @@ class Request:
     world: str | None = None
     packs: Mapping[str, str] = field(default_factory=dict)
     bad: str | None = None
+    bound: str | None = None
+    """The engine whose takes alone a renderer shows: it has a suite of its own."""
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         return asdict(self)
 
 
-def cases_of(kind: Kind) -> Sequence[Case[Any]]:
+def cases_of(request: Request) -> Sequence[Case[Any]]:
     """The suite."""
-    return ENGINE_CASES if kind == "engine" else RENDERER_CASES
+    if request.kind == "engine":
+        return ENGINE_CASES
+    return RENDERER_CASES if request.bound is None else BOUND_CASES
 
 
-def bad_of(kind: Kind) -> Mapping[str, tuple[Any, str]]:
+def bad_of(request: Request) -> Mapping[str, tuple[Any, str]]:
     """What can be wrong, and the case that must fail then."""
-    return BAD_ENGINES if kind == "engine" else BAD_RENDERERS
+    if request.kind == "engine":
+        return BAD_ENGINES
+    return BAD_RENDERERS if request.bound is None else BAD_BOUND
+
+
+def named(request: Request) -> tuple[Request, str]:
+    """The request as the adapter answers it, and the adapter's version; made only to be asked, so that a missing one is told before anything
+    runs. Raises WorldwrightError for a name that is not there."""
+    if request.kind == "engine":
+        return request, str(make_engine(request.name).version)
+    renderer = make_renderer(request.name, request.device)
+    try:
+        return replace(request, bound=renderer.engine), f"{renderer.version} on {renderer.device}"
+    finally:
+        renderer.close()
 
 
 def engine_subject(request: Request, command: tuple[str, ...] = ()) -> EngineSubject:
@@ -71,11 +90,11 @@ def _world(request: Request, engine: Engine) -> tuple[World, dict[str, Path]]:
     return world, resolve_packs(world, path, {name: Path(folder) for name, folder in request.packs.items()})
 
 
-def renderer_subject(request: Request) -> RendererSubject:
+def renderer_subject(request: Request) -> RendererSubject | BoundSubject:
     """The renderer of a request."""
 
     def make() -> Renderer:
         renderer = make_renderer(request.name, request.device)
-        return renderer if request.bad is None else BAD_RENDERERS[request.bad][0](renderer)
+        return renderer if request.bad is None else bad_of(request)[request.bad][0](renderer)
 
-    return RendererSubject(request.name, make)
+    return RendererSubject(request.name, make) if request.bound is None else BoundSubject(request.name, request.bound, make)
