@@ -8,7 +8,13 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).parent
-COMMANDS = (("record.py",), ("render.py", "--cycles"), ("faults.py", "--faults", "1000", "--good", "100"))
+COMMANDS = (
+    ("record.py",),
+    ("render.py", "--cycles"),
+    ("pathtraced.py",),
+    ("doom.py",),
+    ("faults.py", "--faults", "1000", "--good", "100"),
+)
 
 
 def main() -> int:
