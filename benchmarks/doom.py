@@ -105,7 +105,9 @@ def main() -> int:
     parser.add_argument("--maps", type=int, default=10)
     parser.add_argument("--seconds", type=float, default=10.0)
     options = parser.parse_args()
-    table = Table("map", "record", "bare", "ratio", "render", "bare", "ratio", "both", "with encoding", "error m", title="frames a second")
+    table = Table(
+        "map", "record", "bare", "ratio", "render", "bare", "ratio", "both", "with encoding", "error m", title="frames a second"
+    )
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for number in range(1, options.maps + 1):

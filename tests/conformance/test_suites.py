@@ -8,7 +8,8 @@ import pytest
 
 from worldwright.conformance import arena
 from worldwright.conformance.bad_engines import BAD_ENGINES
-from worldwright.conformance.bad_renderers import BAD_RENDERERS
+from worldwright.conformance.bad_renderers import BAD_BOUND, BAD_RENDERERS
+from worldwright.conformance.bound_cases import BOUND_CASES
 from worldwright.conformance.case import run_case
 from worldwright.conformance.engine_cases import ENGINE_CASES, EngineSubject
 from worldwright.conformance.renderer_cases import RENDERER_CASES, RendererSubject
@@ -28,7 +29,6 @@ ASKED_FOR = {
     "ids anti-aliased",
 }
 """What must be caught, whatever else is."""
-FAST_ENGINE_CASES = [case for case in ENGINE_CASES if case.name != "long_run"]
 
 
 def engine_subject(spoil: Callable[[Engine], Engine] = lambda engine: engine) -> EngineSubject:
@@ -39,15 +39,15 @@ def renderer_subject(spoil: Callable[[Renderer], Renderer] = lambda renderer: re
     return RendererSubject("raster", lambda: spoil(make_renderer("raster")))
 
 
-@pytest.fixture(scope="module")
-def raster() -> RendererSubject:
-    return renderer_subject()
-
-
 @pytest.mark.parametrize("case", ENGINE_CASES, ids=lambda case: case.name)
 def test_the_built_in_engine_does_what_an_engine_must(case) -> None:  # type: ignore[no-untyped-def]
     check = run_case(case, engine_subject())
     assert check.passed, check.message
+
+
+@pytest.fixture(scope="module")
+def raster() -> RendererSubject:
+    return renderer_subject()
 
 
 @pytest.mark.parametrize("case", RENDERER_CASES, ids=lambda case: case.name)
@@ -70,6 +70,11 @@ def test_a_renderer_that_is_wrong_passes(wrong: str) -> None:
     (case,) = (case for case in RENDERER_CASES if case.name == name)
     check = run_case(case, renderer_subject(spoil))
     assert not check.passed and not check.skipped, check.message
+
+
+@pytest.mark.parametrize("wrong", BAD_BOUND)
+def test_every_wrong_of_a_bound_renderer_has_its_case(wrong: str) -> None:
+    assert BAD_BOUND[wrong][1] in {case.name for case in BOUND_CASES}
 
 
 def test_every_case_has_something_wrong_that_it_catches() -> None:

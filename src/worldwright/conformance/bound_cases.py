@@ -51,6 +51,8 @@ STEP = 6
 """Every so many pixels one is looked at."""
 FAR_M = 200.0
 DEPTH_SHARE = 1e-3
+WIDEST_M, STRAYS = 3.0, 0.005
+"""Nothing that moves reaches farther from its place than this; the share of its pixels that may."""
 EDGES = 0.05
 """Share of the pixels, those next to another id left out, that may be off: thin things and what moves are drawn otherwise than they are."""
 
@@ -264,26 +266,33 @@ def _entities(subject: BoundSubject) -> Check:
 
 
 def _smooth(subject: BoundSubject) -> Check:
-    """Ids are not smoothed: between two things lies no third that is neither's, a pixel wide all along."""
+    """Ids are not smoothed: the mean of two things' ids is a third's, which is somewhere else."""
     name = "unfiltered"
     if "entity" not in subject.drawn[0][0]:
         return skipped(name, "no entity pass")
-    thin = edges = 0
-    for picture in subject.drawn[0]:
-        ids = picture["entity"].astype(np.int64)
-        for a in (ids, ids.T):
-            left, here, right = a[:, :-2], a[:, 1:-1], a[:, 2:]
-            edges += int((left != right).sum())
-            thin += int(((here != left) & (here != right) & (left != right)).sum())
-    share = thin / max(edges, 1)
-    if edges and share > 0.25:
+    with Take.open(subject.take) as take:
+        row_of = {id: row for row, id in enumerate(take.header.body_ids)}
+    seen = strays = 0
+    for picture, moment in zip(subject.drawn[0], subject.moments, strict=True):
+        ids = picture["entity"]
+        rows, columns = np.nonzero(np.isin(ids, list(row_of)))
+        if not len(rows):
+            continue
+        ray = pixel_rays(np.stack([columns, rows], axis=1) + 0.5, moment.view.K) @ moment.view.c2w[:3, :3].T
+        ray /= np.linalg.norm(ray, axis=1, keepdims=True)
+        way = moment.now.positions[[row_of[int(k)] for k in ids[rows, columns]]] - moment.view.c2w[:3, 3]
+        apart = np.linalg.norm(way - ray * np.sum(way * ray, axis=1, keepdims=True), axis=1)
+        seen, strays = seen + len(rows), strays + int((apart > WIDEST_M).sum())
+    if not seen:
+        return skipped(name, "nothing that moves is in view")
+    if strays / seen > STRAYS:
         return failed(
             name,
-            f"{share:.0%} of the edges between ids have a third id on them: ids are sampled, never filtered",
-            value=share,
-            limit=0.25,
+            f"{strays} of {seen} pixels have the id of something that is over {WIDEST_M} m beside them: ids are sampled, never filtered",
+            value=strays / seen,
+            limit=STRAYS,
         )
-    return passed(name, f"{edges} edges, {share:.1%} of them with a third id")
+    return passed(name, f"{seen} pixels of things that move, {strays} of them beside the thing")
 
 
 def _in_time(subject: BoundSubject) -> Check:
