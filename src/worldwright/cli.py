@@ -572,11 +572,20 @@ def make(
 def demo(
     out: Annotated[Path, typer.Option("-o", "--out", help="The run's folder.")] = Path("runs/demo"),
     jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, max=256)] = None,
+    engine: Annotated[
+        str, typer.Option(help="Who plays: panda, vizdoom (in two maps of its own), or another package's.")
+    ] = "panda",
+    renderer: Annotated[str | None, typer.Option(help="Comma-separated; a shot each.")] = None,
+    look: Annotated[
+        str | None, typer.Option(help="Comma-separated; a shot each: worldwright looks lists them; world is the world's own light.")
+    ] = None,
 ) -> None:
     """Make the demo: three worlds, three policies, two cameras, verified, packed, with a report."""
     from worldwright.factory.recipe import demo_recipe
 
-    _make(demo_recipe(), Path.cwd(), out, {}, jobs)
+    renderers = renderer.split(",") if renderer else None
+    looks = [None if name == "world" else name for name in look.split(",")] if look else None
+    _make(demo_recipe(engine, renderers, looks), Path.cwd(), out, {}, jobs)
 
 
 _STOPPED = "stopped: what was finished is kept; run the same command again to go on"

@@ -163,6 +163,15 @@ def test_a_renderer_or_a_look_more_makes_the_others_again(tmp_path: Path, tiny: 
     assert len(more.of_kind("pack")) == 1
 
 
+def test_the_demo_cannot_name_renderers_looks_and_engine(tmp_path: Path) -> None:
+    plan = make_plan(demo_recipe(looks=[None, "night"]), tmp_path, tmp_path / "a", {})
+    assert len(plan.of_kind("render")) == 12 and {t.args["look"] for t in plan.of_kind("render")} == {None, "night"}
+    pytest.importorskip("vizdoom")
+    doom = make_plan(demo_recipe("vizdoom"), tmp_path, tmp_path / "b", {})
+    assert {t.args["engine"] for t in doom.of_kind("record")} == {"vizdoom"}
+    assert {t.args["renderer"] for t in doom.of_kind("render")} == {"vizdoom"}
+
+
 PATH = "t,x,y,z,yaw_deg,pitch_deg\n0,0,0,{z},0,0\n1,1,0,{z},0,0\n"
 
 

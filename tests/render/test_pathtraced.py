@@ -78,7 +78,7 @@ def test_a_link_tells_the_version_of_what_it_links_to(tmp_path: Path) -> None:
 
 def test_a_renderer_that_is_not_installed_is_refused_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("worldwright.render.registry.find_spec", lambda name: None)
-    with pytest.raises(WorldwrightError, match=r"worldwright\[pathtraced\]"):
+    with pytest.raises(WorldwrightError, match=r"-e '\.\[pathtraced\]'"):
         make_renderer("pathtraced")
 
 

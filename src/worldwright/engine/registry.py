@@ -46,7 +46,7 @@ def make_engine(name: str) -> Engine:
             raise WorldwrightError(
                 f"engine {name!r} is not installed",
                 where="engine",
-                fix=f"pip install 'worldwright[{name}]', or choose one of {', '.join(engine_names())}",
+                fix=f"in the checkout: .venv/bin/pip install -e '.[{name}]'; or choose one of {', '.join(engine_names())}",
             )
         return _OURS[name]()
     for point in entry_points(group=GROUP):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -128,9 +128,31 @@ dataset: {name: worldwright-demo, tiers: [master]}
 """What ``worldwright demo`` makes."""
 
 
-def demo_recipe() -> Recipe:
-    """The embedded recipe."""
-    return parse_document(DEMO, "the demo's recipe", Recipe)
+DOOM_DEMO = """
+format: worldwright.recipe/1
+name: demo
+engine: vizdoom
+worlds:
+  - {family: doom, params: {map: MAP01}}
+  - {family: doom, params: {map: MAP02}}
+policies:
+  - {policy: explore, seconds: 6, seed: 1}
+  - {policy: grammar, seconds: 6, seed: 2}
+pair: zip
+cameras: [first]
+renderers: [vizdoom]
+presets:
+  - {size: 320x180}
+dataset: {name: worldwright-demo, tiers: [master]}
+"""
+"""The same for the engine that runs worlds of its own alone."""
+
+
+def demo_recipe(engine: str = "panda", renderers: Sequence[str] | None = None, looks: Sequence[str | None] | None = None) -> Recipe:
+    """The embedded recipe, by this engine, these renderers and in these looks (None: the light of the world)."""
+    recipe = parse_document(DOOM_DEMO if engine == "vizdoom" else DEMO, "the demo's recipe", Recipe)
+    changes = {"engine": engine, "renderers": renderers and list(renderers), "looks": looks and list(looks)}
+    return recipe.model_copy(update={name: value for name, value in changes.items() if value is not None})
 
 
 def load_recipe(path: Path) -> Recipe:

@@ -53,7 +53,7 @@ def make_renderer(name: str, device: str = "auto") -> Renderer:
             raise WorldwrightError(
                 f"renderer {name!r} is not installed",
                 where="renderer",
-                fix=f"pip install 'worldwright[{name}]', or choose one of {', '.join(renderer_names())}",
+                fix=f"in the checkout: .venv/bin/pip install -e '.[{name}]'; or choose one of {', '.join(renderer_names())}",
             )
         return _OURS[name](device)
     for point in entry_points(group=GROUP):

@@ -41,7 +41,7 @@ FAMILIES: dict[str, Family] = {
             Dungeon,
             dungeon,
         ),
-        Family("doom", "a map of Freedoom, played in the engine vizdoom (pip install 'worldwright[vizdoom]')", Doom, doom),
+        Family("doom", "a map of Freedoom, played in the engine vizdoom (extra vizdoom)", Doom, doom),
     )
 }
 

@@ -100,7 +100,9 @@ def vizdoom_folder() -> Path:
     """The folder of the installed package vizdoom, which is not imported. Raises WorldwrightError where there is none."""
     found = find_spec("vizdoom")
     if found is None or not found.submodule_search_locations:
-        raise WorldwrightError("the package vizdoom is not installed", where="doom", fix="pip install 'worldwright[vizdoom]'")
+        raise WorldwrightError(
+            "the package vizdoom is not installed", where="doom", fix="in the checkout: .venv/bin/pip install -e '.[vizdoom]'"
+        )
     return Path(found.submodule_search_locations[0])
 
 
