@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 
 from worldwright.controls import KEY_BITS, MOUSE_RADIANS, Control, Flag
@@ -165,3 +168,18 @@ def test_death_or_an_exit_holds_the_state(engine: VizdoomEngine, monkeypatch: py
     engine.tick(Control(FORWARD, 5, 0))
     again = engine.state()
     assert replace(again.characters[0], bones=after.characters[0].bones) == after.characters[0]
+
+
+def test_a_killed_recording_leaves_the_game_running() -> None:
+    """Nobody else would end it: it waits for its master with all of a core."""
+    code = (
+        "import sys, time\nfrom worldwright.engine.vizdoom import VizdoomEngine\nfrom worldwright.world.generators import generate\n"
+        "e = VizdoomEngine()\ne.load(generate('doom', 0, {'map': 'MAP02'}), {}, tick_rate=35)\nprint('up', flush=True)\ntime.sleep(600)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stdout.readline().strip() == "up"
+        games = [child for child in psutil.Process(process.pid).children(recursive=True) if "vizdoom" in child.name()]
+        assert games
+        process.kill()
+    _, alive = psutil.wait_procs(games, timeout=10)
+    assert not alive

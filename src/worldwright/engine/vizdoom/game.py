@@ -16,6 +16,7 @@ import ctypes
 import os
 import queue
 import shlex
+import shutil
 import signal
 import tempfile
 import threading
@@ -91,8 +92,11 @@ class Game:
     def _set_up(self, level: LevelRef, wad: Path, width: int, height: int, pictures: bool) -> None:
         game, package = self._game, vizdoom_folder()
         script = self.folder / "start.sh"
+        # Killed with the process that asks it, whatever ends that one: nobody else would end a game that waits.
+        with_us = "setpriv --pdeathsig KILL" if shutil.which("setpriv") else ""
         script.write_text(
-            f'#!/bin/sh\ncd {shlex.quote(str(self.folder))} || exit 1\nexec {shlex.quote(str(package / "vizdoom"))} "$@"\n'
+            f"#!/bin/sh\ncd {shlex.quote(str(self.folder))} || exit 1\n"
+            f'exec {with_us} {shlex.quote(str(package / "vizdoom"))} "$@"\n'
         )
         script.chmod(0o700)
         game.set_vizdoom_path(str(script))
