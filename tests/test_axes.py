@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from worldwright.axes import BLENDER, GLTF, GODOT, ISAAC, UNITY, UNREAL, Axes
@@ -58,6 +58,7 @@ def test_an_unturned_camera_looks_where_theirs_does(axes: Axes) -> None:
 
 
 @by_name
+@settings(deadline=None)
 @given(
     axis=st.tuples(*[st.floats(-1, 1)] * 3).filter(lambda a: np.linalg.norm(a) > 0.1),
     angle=st.floats(-3, 3),

@@ -94,7 +94,7 @@ def test_a_narrow_terminal_hides_the_names_of_options(cli: Cli) -> None:
 
 
 def test_the_help_does_not_say_what_an_engine_or_a_renderer_may_be(cli: Cli) -> None:
-    for command, name in (("record", "panda"), ("render", "raster")):
+    for command, name in (("record", "panda, vizdoom"), ("render", "raster, pathtraced, vizdoom")):
         said = " ".join(cli(command, "--help", env=os.environ | {"COLUMNS": "200"}).stdout.split())
         assert f"{name}, or one that another package brings" in said
 

@@ -271,8 +271,11 @@ def render(
     take: Annotated[Path, typer.Argument(help="A take (.mcap).")],
     out: OutOption,
     camera: Annotated[
-        str, typer.Option(help="first, third, orbit[:radius=4,...], fixed:x,y,z,... or a file of camera poses.")
-    ] = "third",
+        str | None,
+        typer.Option(
+            help="first, third, orbit[:radius=4,...], fixed:x,y,z,... or a file of camera poses; third unless given, where it was recorded."
+        ),
+    ] = None,
     preset: Annotated[
         str,
         typer.Option(
@@ -295,7 +298,8 @@ def render(
     first: Annotated[int | None, typer.Option(min=0, help="First frame.")] = None,
     count: Annotated[int | None, typer.Option(min=1, help="How many frames.")] = None,
     renderer: Annotated[
-        str, typer.Option(help="raster, or one that another package brings; a name that is not there lists all that are.")
+        str,
+        typer.Option(help="raster, pathtraced, vizdoom, or one that another package brings; a name that is not there lists all."),
     ] = "raster",
     device: Annotated[str, typer.Option(help="auto, cpu or gpu.")] = "auto",
     partial: Annotated[bool, typer.Option("--partial", help="Use what is whole of a take that was cut off.")] = False,

@@ -261,7 +261,7 @@ class Faked(Wrapped):
     """Leaves out a pass that it declares."""
 
     def out(self, picture: Picture, moment: Moment) -> Picture:
-        return {name: plane for name, plane in picture.items() if name != "roughness"}
+        return {name: plane for name, plane in picture.items() if name != self.passes[-1]}
 
 
 class NoDepth(Wrapped):

@@ -13,7 +13,7 @@ from dataclasses import asdict
 
 from worldwright.conformance.case import run_case
 from worldwright.conformance.engine_cases import SOME_TICKS, run_digest
-from worldwright.conformance.subjects import Request, cases_of, engine_subject, renderer_subject
+from worldwright.conformance.subjects import Request, cases_of, engine_subject, named, renderer_subject
 from worldwright.errors import WorldwrightError
 from worldwright.orphans import die_with_parent
 
@@ -31,10 +31,16 @@ def main(argv: list[str]) -> int:
             answers.write(run_digest(engine, subject.controls(SOME_TICKS)) + "\n")
         return 0
     try:
-        command = ("-m", "worldwright.conformance.child", argv[0], "digest")
+        request, version = named(request)
+        answers.write(json.dumps({"named": [request.bound, version]}) + "\n")
+        command = ("-m", "worldwright.conformance.child", json.dumps(request.as_dict()), "digest")
         tried = engine_subject(request, command) if request.kind == "engine" else renderer_subject(request)
     except WorldwrightError as error:
         answers.write(json.dumps({"error": {"what": error.what, "where": error.where, "fix": error.fix}}) + "\n")
+        return 2
+    except Exception as error:  # an adapter may raise anything
+        text = f"{request.kind} {request.name!r} does not load: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
+        answers.write(json.dumps({"error": {"what": text, "where": "", "fix": ""}}) + "\n")
         return 2
     cases = {case.name: case for case in cases_of(request)}
     for line in sys.stdin:

@@ -14,11 +14,13 @@ from worldwright.factory.recipe import Recipe, RecipePreset, RecipeWorld
 from worldwright.factory.sources import camera_content, camera_source, params_content, policy_params
 from worldwright.ids import content_id
 from worldwright.outputs import looks_whole
+from worldwright.render.registry import does_sample
 from worldwright.world.files import load_world, resolve_packs, save_world, world_hash
 from worldwright.world.generators import generate
 from worldwright.world.looks import find_look
 from worldwright.world.spec import Look, World
 
+_OWN = ("vizdoom",)
 MOST_NAME = 120
 """Characters of a task's name, of which the name of its output is made: file systems take 255 bytes."""
 
@@ -113,6 +115,12 @@ def make_plan(recipe: Recipe, recipe_folder: Path, folder: Path, packs: Mapping[
     for k, source in enumerate(recipe.worlds):
         world = _world(source, recipe_folder, f"recipe {recipe.name}: worlds[{k}]")
         worn = _looks(recipe, world)
+        if (recipe.engine == "vizdoom") != (world.level is not None and world.level.engine == "vizdoom") and recipe.engine in _OWN:
+            raise WorldwrightError(
+                f"engine {recipe.engine!r} does not play {world.name!r}",
+                where=f"recipe {recipe.name}: worlds[{k}]",
+                fix="vizdoom plays worlds of the family doom, and they want it",
+            )
         digest = world_hash(world)
         path = folder / "worlds" / f"{world.name}-{digest[:8]}.yaml"
         if not path.exists():
@@ -152,13 +160,13 @@ def make_plan(recipe: Recipe, recipe_folder: Path, folder: Path, packs: Mapping[
         tasks.append(record)
         for camera in recipe.cameras:
             for preset, renderer, look in _ways(recipe):
+                # Samples are for those that sample: one preset compares them with those that do not.
+                size = preset.size if does_sample(renderer) else preset.size.partition("@")[0]
                 blur = "-blur" if preset.motion_blur else ""
                 rate = None if preset.fps == recipe.frame_rate else preset.fps
                 fps = f"-{rate}fps" if rate else ""
                 way = "".join(f"-{text}" for text in (None if renderer == "raster" else renderer, look) if text)
-                name = (
-                    f"{base}-{''.join(c if c.isalnum() else '_' for c in camera)}-{preset.size.replace('@', '_')}{fps}{blur}{way}"
-                )
+                name = f"{base}-{''.join(c if c.isalnum() else '_' for c in camera)}-{size.replace('@', '_')}{fps}{blur}{way}"
                 render = _task(
                     "render",
                     name,
@@ -167,7 +175,7 @@ def make_plan(recipe: Recipe, recipe_folder: Path, folder: Path, packs: Mapping[
                         "take": str(record.out),
                         "packs": used,
                         "camera": camera_source(camera, recipe_folder),
-                        "preset": preset.size,
+                        "preset": size,
                         "fps": rate,
                         "motion_blur": preset.motion_blur,
                         "renderer": renderer,

@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 import time
+import traceback
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import asdict
@@ -171,6 +172,12 @@ def _serve(kind: str, requests: TextIO, answers: TextIO) -> int:
                 where = str(error.filename or args.get("out", ""))
                 fix = "free some space and run the same command again" if error.errno in FULL else ""
                 answers.write(json.dumps({"error": {"what": error.strerror or str(error), "where": where, "fix": fix}}) + "\n")
+                return 2
+            except Exception as error:  # an adapter of another package may raise anything: it is told with what was at work
+                traceback.print_exc()
+                name = args.get("engine") or args.get("renderer") or kind
+                what = f"{name} raised {type(error).__name__}: {' '.join(str(error).split())[:300]}"
+                answers.write(json.dumps({"error": {"what": what, "where": str(args.get("out", "")), "fix": ""}}) + "\n")
                 return 2
     return 0
 

@@ -37,6 +37,14 @@ _NEEDS = {"pathtraced": ("mitsuba", "mitsuba_oidn"), "vizdoom": ("vizdoom",)}
 """The packages of those of ours that are an extra of their name."""
 
 
+_WITHOUT_SAMPLES = frozenset({"raster", "vizdoom"})
+
+
+def does_sample(name: str) -> bool:
+    """Whether samples a pixel mean something to a renderer: all but those of ours that are known not to sample."""
+    return name not in _WITHOUT_SAMPLES
+
+
 def _installed(name: str) -> bool:
     return all(find_spec(package) is not None for package in _NEEDS.get(name, ()))
 

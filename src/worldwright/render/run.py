@@ -293,7 +293,7 @@ def render_shot(
     take_path: Path,
     out: Path,
     *,
-    camera: str | Mapping[str, Any] = "third",
+    camera: str | Mapping[str, Any] | None = None,
     preset: str = "720p",
     fps: int | None = None,
     passes: Sequence[str] = ALL_PASSES,
@@ -313,7 +313,7 @@ def render_shot(
     Args:
         take_path: the take; ``partial`` accepts one that was cut off.
         out: the folder to make. If it already is this very shot, it is left as it is. An interrupted rendering goes on where it was.
-        camera: see ``cameras.make_camera``.
+        camera: see ``cameras.make_camera``; None is the third-person rig, or the first that was recorded where there is none.
         preset: see ``presets.parse_preset``.
         passes: what to store; what the renderer cannot give is declared absent.
         motion_blur: rgb is the mean in linear light of 8 true sub-frames over the first half of the frame's time.
@@ -334,7 +334,8 @@ def render_shot(
         header = take.header
         frame_ticks = frame_ticks_for(header, fps)
         worn = None if look is None else find_look(header.world, look)
-        track = make_camera(camera, header)
+        rig = "third" if "third" in header.rigs or not header.rigs else header.rigs[0]
+        track = make_camera(rig if camera is None else camera, header)
         table = take.frames(frame_ticks)
         start, number = _range(len(table), first, count, str(take_path))
         artist = own.artist(renderer, device)

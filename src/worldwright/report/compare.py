@@ -37,7 +37,13 @@ def same_frames(shots: Sequence[Shot]) -> list[list[Shot]]:
                 info.width / info.height,
             )
             groups.setdefault(key, []).append(shot)
-    return [group for group in groups.values() if len(group) > 1]
+    # The renderers of a look one below the other: that is what one compares.
+    return [sorted(group, key=_order) for group in groups.values() if len(group) > 1]
+
+
+def _order(shot: Shot) -> tuple[str, bool, str]:
+    name = shot.info.renderer.name
+    return (shot.info.look.name if shot.info.look else "", name != "raster", name)
 
 
 def side_by_side(shots: Sequence[Shot]) -> Iterator[tuple[str, Image.Image]]:

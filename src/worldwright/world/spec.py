@@ -494,6 +494,14 @@ class World(Strict):
     goals: Annotated[list[Goal], Field(max_length=256)] = []
     camera: Camera = Camera()
 
+    @field_validator("looks")
+    @classmethod
+    def _own_names(cls, looks: list[Look]) -> list[Look]:
+        names = [look.name for look in looks]
+        if twice := next((name for k, name in enumerate(names) if name in names[:k]), None):
+            raise ValueError(f"look {twice!r} is there twice")
+        return looks
+
     @field_validator("entities")
     @classmethod
     def _unique(cls, entities: list[Entity]) -> list[Entity]:

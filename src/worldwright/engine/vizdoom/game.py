@@ -18,9 +18,11 @@ import queue
 import shlex
 import shutil
 import signal
+import subprocess
+import sys
 import tempfile
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +50,8 @@ _BUTTONS = (
 _HIDDEN = ("hud", "weapon", "crosshair", "messages", "decals", "particles", "effects_sprites", "screen_flashes")
 _REST = [0.0] * len(_BUTTONS)
 _PREFIX = "worldwright-vizdoom-"
+LONGEST_HOME = 48
+"""Characters of the folder for temporary files."""
 
 
 def level_of(level: LevelRef | None, name: str) -> LevelRef:
@@ -76,7 +80,11 @@ class Game:
     def __init__(self, level: LevelRef, seed: int, width: int, height: int, *, pictures: bool, patience: float = PATIENCE) -> None:
         self._where = f"engine vizdoom: {level.file} {level.name}"
         self.patience = patience
-        self._folder = tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True)
+        # Doom has little room for the name of a demo: with a longer one it never comes back.
+        home = tempfile.gettempdir()
+        self._folder = tempfile.TemporaryDirectory(
+            prefix=_PREFIX, dir=home if len(home) <= LONGEST_HOME else "/tmp", ignore_cleanup_errors=True
+        )
         self.folder = Path(self._folder.name)
         self._caller = _Caller()
         self._seed = seed % (1 << 32)
@@ -146,7 +154,11 @@ class Game:
             for _ in range(WARM_UP):
                 self._game.advance_action(1, True)
 
-        self._ask(begin)
+        with _deadline(
+            self.patience,
+            f"error: {self._where}: ViZDoom does not come back from the demo file: it is damaged; record the take again",
+        ):
+            self._ask(begin)
         if self._game.is_episode_finished() or not self._game.is_replaying_episode():
             raise WorldwrightError("the demo is not played", where=self._where, fix="record the take again")
 
@@ -231,6 +243,18 @@ class Game:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._game))
         self._caller.stop()
         self._folder.cleanup()
+
+
+@contextlib.contextmanager
+def _deadline(seconds: float, line: str) -> Iterator[None]:
+    """End this whole process with a line when what is within takes longer. ViZDoom reads a demo with Python's lock held: where it never comes
+    back, no thread of ours can do that."""
+    code = "import os, sys, time; time.sleep(float(sys.argv[1])); os.write(2, sys.argv[2].encode() + b'\\n'); os.kill(int(sys.argv[3]), 9)"
+    with subprocess.Popen([sys.executable, "-I", "-S", "-c", code, str(seconds), line, str(os.getpid())]) as watcher:
+        try:
+            yield
+        finally:
+            watcher.kill()
 
 
 class _Caller:

@@ -34,8 +34,8 @@ class Library:
 
 
 def version_of(path: Path) -> tuple[int, ...]:
-    """The version that a file's name or that of what it links to tells, such as (19, 1); () where neither does."""
-    for name in (path.name, path.resolve().name):
+    """The version that the name of what a file links to or its own tells, such as (19, 1); () where neither does."""
+    for name in (path.resolve().name, path.name):
         if found := re.fullmatch(r"libLLVM(?:-([0-9.]+?))?\.(?:so|dylib)(?:\.([0-9.]+))?", name):
             # libLLVM-15.so.1 is LLVM 15; libLLVM.so.19.1 is LLVM 19.1; libLLVM.so.1 tells nothing.
             text = found[1] or found[2] or ""
@@ -82,6 +82,13 @@ def choose(given: str | None, found: Sequence[Library]) -> Library | None:
     if not path.is_file():
         raise WorldwrightError(f"no library {given!r}", where=VARIABLE, fix="correct or unset the variable")
     version = version_of(path) or asked_version(path)
+    try:
+        ctypes.CDLL(given).LLVMContextCreate  # noqa: B018 - is it what its name says?
+    except (OSError, AttributeError) as error:
+        if not version or version[0] >= OLDEST:
+            raise WorldwrightError(
+                f"{given!r} is no LLVM library ({error})", where=VARIABLE, fix=f"unset it, or {PACKAGE}"
+            ) from error
     if not version:
         raise WorldwrightError(f"{given!r} does not tell its LLVM version", where=VARIABLE, fix=f"unset it, or {PACKAGE}")
     if version[0] < OLDEST:

@@ -53,7 +53,8 @@ class TracedScene:
         return mesh
 
     def _upload(self) -> None:
-        self.places, self.sides = (mi.Float(part.ravel()) for part in self._vertices)
+        # A copy each time: Dr.Jit reads numpy's memory where it lies, and a picture that is on its way must not see the next one's places.
+        self.places, self.sides = (mi.Float(part.flatten()) for part in self._vertices)
 
     def pose(self, instant: Instant) -> None:
         """Move what moves. What stands where it stood is left alone."""

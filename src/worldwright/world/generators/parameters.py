@@ -42,6 +42,8 @@ def _values(info: FieldInfo) -> str:
         return ", ".join(str(value) for value in get_args(kind))
     if kind is bool:
         return "true or false"
+    if any(getattr(rule, "pattern", None) for rule in info.metadata):
+        return f"such as {info.default}"
     low = next((rule.ge for rule in info.metadata if isinstance(rule, annotated_types.Ge)), None)
     high = next((rule.le for rule in info.metadata if isinstance(rule, annotated_types.Le)), None)
     return f"{low} to {high}" + (", whole" if kind is int else "")

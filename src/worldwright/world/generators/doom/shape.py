@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from worldwright.errors import WorldwrightError
 from worldwright.world.generators.doom.wad import LEAF, NONE, Level
 
 F64 = NDArray[np.float64]
@@ -123,8 +124,11 @@ def leaf_polygons(level: Level) -> list[F64]:
     whole = np.array([low, [high[0], low[1]], high, [low[0], high[1]]])
     out: list[F64] = [np.zeros((0, 2)) for _ in level.leaves]
     stack = [(len(level.nodes) - 1, whole)]
+    left = len(level.nodes) + len(level.leaves)
     while stack:
         child, polygon = stack.pop()
+        if (left := left - 1) < 0:
+            raise WorldwrightError("its BSP tree is none: a node has two parents", fix="choose another map")
         if child & LEAF:
             out[child & ~LEAF] = _within_segs(level, child & ~LEAF, polygon)
             continue
