@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import hashlib
 import math
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -63,7 +64,7 @@ class EngineSubject:
     tick_rate: int
     command: tuple[str, ...] = ()
 
-    @contextmanager
+    @contextlib.contextmanager
     def play(self, seed: int = 0) -> Iterator[Engine]:
         """A fresh engine with the world loaded."""
         engine = self.make()
@@ -448,6 +449,8 @@ def _long(subject: EngineSubject) -> Check:
     process = psutil.Process()
 
     def memory() -> float:
+        with contextlib.suppress(AttributeError):  # glibc: what was freed before must not hide what is taken now
+            ctypes.CDLL(None).malloc_trim(0)
         # An engine may be a process of its own.
         return sum(p.memory_info().rss for p in (process, *process.children(recursive=True)) if p.is_running()) / 1e6
 

@@ -82,13 +82,6 @@ def choose(given: str | None, found: Sequence[Library]) -> Library | None:
     if not path.is_file():
         raise WorldwrightError(f"no library {given!r}", where=VARIABLE, fix="correct or unset the variable")
     version = version_of(path) or asked_version(path)
-    try:
-        ctypes.CDLL(given).LLVMContextCreate  # noqa: B018 - is it what its name says?
-    except (OSError, AttributeError) as error:
-        if not version or version[0] >= OLDEST:
-            raise WorldwrightError(
-                f"{given!r} is no LLVM library ({error})", where=VARIABLE, fix=f"unset it, or {PACKAGE}"
-            ) from error
     if not version:
         raise WorldwrightError(f"{given!r} does not tell its LLVM version", where=VARIABLE, fix=f"unset it, or {PACKAGE}")
     if version[0] < OLDEST:
@@ -104,7 +97,14 @@ def find_llvm() -> Library | None:
     """The library to use on this machine. Raises as ``choose`` does."""
     given = os.environ.get(VARIABLE)
     if given and given != os.devnull:  # which this process may have put there itself
-        return choose(given, ())
+        chosen = choose(given, ())
+        try:
+            ctypes.CDLL(given).LLVMContextCreate  # noqa: B018 - is it what its name says?
+        except (OSError, AttributeError) as error:
+            raise WorldwrightError(
+                f"{given!r} is no LLVM library ({error})", where=VARIABLE, fix=f"unset it, or {PACKAGE}"
+            ) from error
+        return chosen
     try:
         listed = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, timeout=20, check=False).stdout
     except (OSError, subprocess.TimeoutExpired):
