@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import maximum_filter, minimum_filter
 
 from worldwright.conformance.case import Case
+from worldwright.conformance.forms import form_problems
 from worldwright.engine.probe import GeometryProbe
 from worldwright.engine.protocol import Habits
 from worldwright.engine.registry import habits_of, make_engine
@@ -25,8 +26,7 @@ from worldwright.errors import WorldwrightError
 from worldwright.record.loop import record
 from worldwright.render.cameras import make_camera
 from worldwright.render.declared import DeclaredDepth, DeclaredEntity, read_declared
-from worldwright.render.passes import ALL_PASSES, PASSES, decode
-from worldwright.render.planes import plane_shape
+from worldwright.render.passes import ALL_PASSES, decode
 from worldwright.render.presets import Preset
 from worldwright.render.protocol import Moment, Renderer, Scenery, declared_by
 from worldwright.render.run import moments, render_shot
@@ -202,16 +202,7 @@ def _stored_form(subject: BoundSubject) -> Check:
     maker = subject.make()
     passes = tuple(maker.passes)
     maker.close()
-    problems = [f"pass {name!r} is none of {', '.join(ALL_PASSES)}" for name in passes if name not in ALL_PASSES]
-    for picture in subject.drawn[0]:
-        problems += [f"pass {name!r} is given and not declared" for name in picture if name not in passes]
-        problems += [f"pass {name!r} is declared and not given" for name in passes if name not in picture]
-        for name, plane in picture.items():
-            form = (
-                ((height, width, 3), "uint8") if name == "rgb" else (plane_shape(PASSES[name], height, width), PASSES[name].dtype)
-            )
-            if (plane.shape, str(plane.dtype)) != form:
-                problems.append(f"{name} is {plane.dtype} {list(plane.shape)}, expected {form[1]} {list(form[0])}")
+    problems = [problem for picture in subject.drawn[0] for problem in form_problems(picture, passes, width, height)]
     absent = [name for name in ALL_PASSES if name not in passes]
     return from_problems("stored_form", problems, f"{', '.join(passes)}; absent: {', '.join(absent) or 'none'}")
 

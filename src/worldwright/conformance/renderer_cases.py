@@ -13,9 +13,9 @@ from scipy.ndimage import binary_dilation, binary_erosion
 
 from worldwright.conformance import arena
 from worldwright.conformance.case import Case
+from worldwright.conformance.forms import form_problems
 from worldwright.engine.probe import GeometryProbe
-from worldwright.render.passes import ALL_PASSES, PASSES, decode
-from worldwright.render.planes import plane_shape
+from worldwright.render.passes import decode
 from worldwright.render.protocol import Moment, Renderer, Scenery, View
 from worldwright.transforms import camera_look, intrinsics, invert_rigid, pixel_rays, project
 from worldwright.verify.measure import failed, from_problems, passed, skipped
@@ -147,16 +147,7 @@ def _truth(subject: RendererSubject, moment: Moment, pixels: Array) -> tuple[Arr
 
 
 def _stored_form(subject: RendererSubject) -> Check:
-    problems = [f"pass {name!r} is none of {', '.join(ALL_PASSES)}" for name in subject.passes if name not in ALL_PASSES]
-    for name in subject.passes:
-        if name not in subject.day:
-            problems.append(f"pass {name!r} is declared and not given")
-            continue
-        picture = subject.day[name]
-        form = ((HEIGHT, WIDTH, 3), "uint8") if name == "rgb" else (plane_shape(PASSES[name], HEIGHT, WIDTH), PASSES[name].dtype)
-        if (picture.shape, str(picture.dtype)) != form:
-            problems.append(f"{name} is {picture.dtype} {list(picture.shape)}, expected {form[1]} {list(form[0])}")
-    problems += [f"pass {name!r} is given and not declared" for name in subject.day if name not in subject.passes]
+    problems = form_problems(subject.day, subject.passes, WIDTH, HEIGHT)
     return from_problems("stored_form", problems, f"{len(subject.passes)} passes in their stored form")
 
 
