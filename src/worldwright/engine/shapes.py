@@ -124,7 +124,8 @@ def solid(part: Part, points: Callable[[], F64], where: str) -> Solid:
 
 def hull(points: F64, where: str) -> Solid:
     """The convex hull of points [N, 3], thinned to MAX_HULL_POINTS."""
-    from scipy.spatial import ConvexHull, QhullError  # here: it takes as long to import as the rest of an engine, and few worlds need it
+    # Here: it takes as long to import as the rest of an engine, and few worlds need it.
+    from scipy.spatial import ConvexHull, QhullError
 
     try:
         vertices = points[ConvexHull(points).vertices]
