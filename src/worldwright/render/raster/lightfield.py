@@ -28,6 +28,8 @@ VERSION = "3"
 BOUNCES = 2
 UNKNOWN = -9.0
 """Lean of colour that marks a voxel inside of something (probes.frag)."""
+BRIGHTEST = 6e4
+"""Light is kept in halves, which end at 65,504: what is brighter would be infinite, and dark where it is mixed with none."""
 SPACING = 3
 """Voxels between probes."""
 _WIDTH = 1024
@@ -105,7 +107,9 @@ class LightField:
             self.use(6, 7)
             send.run()
             volume = np.zeros((nz * 6, ny, nx, 4), "<f2")
-            volume[voxels.index[:, 2] + voxels.face * nz, voxels.index[:, 1], voxels.index[:, 0]] = send.values(0)
+            volume[voxels.index[:, 2] + voxels.face * nz, voxels.index[:, 1], voxels.index[:, 0]] = np.minimum(
+                send.values(0), BRIGHTEST
+            )
             radiance.write(volume.tobytes())
             radiance.use(1)
             gather.run()
@@ -113,7 +117,7 @@ class LightField:
             gather.targets[1].use(2)
             spread.run()
             light, side = _filled(*(spread.values(k).reshape(nz, ny, nx, 4) for k in range(2)))
-            half = light.astype("<f2"), side.astype("<f2")
+            half = np.minimum(light, BRIGHTEST).astype("<f2"), side.astype("<f2")
             self._write(*half)
         return half
 
