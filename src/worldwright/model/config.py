@@ -86,7 +86,17 @@ def to_document(config: ModelConfig) -> dict[str, Any]:
     return asdict(config)
 
 
-LIMITS = {"width": 4096, "layers": 128, "heads": 64, "window": 256, "patch": 8, "mlp": 8, "frequencies": 32, "steps": 64, "blocks": 8}
+LIMITS = {
+    "width": 4096,
+    "layers": 128,
+    "heads": 64,
+    "window": 256,
+    "patch": 8,
+    "mlp": 8,
+    "frequencies": 32,
+    "steps": 64,
+    "blocks": 8,
+}
 LIMITS |= {"latent": 64, "keyframes": 100_000, "sources": 32, "grown": 100_000}
 """What a checkpoint of a stranger's may ask for at most."""
 

@@ -104,7 +104,9 @@ class Dynamics(nn.Module):
     def tokens(self, z: Tensor) -> Tensor:
         """Latents [B, T, C, h, w] to patches [B, T, S, C * patch^2]."""
         p = self.config.patch
-        return z.unflatten(-1, (self.columns, p)).unflatten(-3, (self.rows, p)).permute(0, 1, 3, 5, 2, 4, 6).flatten(4).flatten(2, 3)
+        return (
+            z.unflatten(-1, (self.columns, p)).unflatten(-3, (self.rows, p)).permute(0, 1, 3, 5, 2, 4, 6).flatten(4).flatten(2, 3)
+        )
 
     def latents(self, tokens: Tensor) -> Tensor:
         """The inverse of ``tokens``."""
@@ -127,7 +129,15 @@ class Dynamics(nn.Module):
         return self.latents(self.head(_modulated(self.norm, x, shift, scale)))
 
     def forward(
-        self, z: Tensor, sketch: Tensor, controls: Tensor, noise: Tensor, anchor: Tensor, anchor_controls: Tensor, *, causal: bool = True
+        self,
+        z: Tensor,
+        sketch: Tensor,
+        controls: Tensor,
+        noise: Tensor,
+        anchor: Tensor,
+        anchor_controls: Tensor,
+        *,
+        causal: bool = True,
     ) -> Tensor:
         """Predicted clean latents of T frames at once.
 
@@ -178,7 +188,10 @@ class Dynamics(nn.Module):
     def begin(self, anchor: Tensor, anchor_controls: Tensor) -> Cache:
         """A session's cache: the anchor's keys and values, no frames yet."""
         cache = Cache()
-        x, c = self._enter(anchor[:, None], None), self.conditioner(anchor_controls[:, None], anchor.new_zeros(len(anchor), 1), anchor=True)
+        x, c = (
+            self._enter(anchor[:, None], None),
+            self.conditioner(anchor_controls[:, None], anchor.new_zeros(len(anchor), 1), anchor=True),
+        )
         for layer in self.layers:
             assert isinstance(layer, _Layer)
             s1, g1, a1, s2, g2, a2, s3, g3, a3 = layer.parts(c)
