@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Self
 
 import torch
 
@@ -29,9 +30,21 @@ from worldwright.train.stages.forcing import forcing
 class Steps:
     """Steps of each stage."""
 
-    codec: int = 1500
-    bidirectional: int = 150
-    forcing: int = 900
+    codec: int = 700
+    bidirectional: int = 40
+    forcing: int = 300
+
+    @classmethod
+    def of(cls, words: Mapping[str, str]) -> Self:
+        """From words: stage to number; the default for stages that are not named. Raises WorldwrightError."""
+        values: dict[str, int] = {}
+        for name, text in words.items():
+            if name not in cls.__dataclass_fields__:
+                raise WorldwrightError(f"no stage {name!r}", where="--steps", fix=f"one of {', '.join(cls.__dataclass_fields__)}")
+            if not text.isdigit() or not 1 <= int(text) <= 10_000_000:
+                raise WorldwrightError(f"{name} is {text!r}", where="--steps", fix="a whole number, 1 to 10,000,000")
+            values[name] = int(text)
+        return cls(**values)
 
 
 @dataclass(frozen=True)
