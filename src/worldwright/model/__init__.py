@@ -1,0 +1,1 @@
+"""A world that is dreamed: pictures from actions and camera poses, learned from takes. Needs torch (extra ``train``)."""
