@@ -388,12 +388,8 @@ def fit_ground(dataset: Dataset, rows: Sequence[Rows]) -> Ground:
     states = np.concatenate([r["observation.state"] for r in rows]).astype(np.float64)
     step = max(1, len(states) // MAP_FRAMES)
     seen = [_points(dataset, k, r, step) for k, r in enumerate(rows)]
-    low = np.minimum(
-        states[:, :2].min(0), np.concatenate([[p[:, :2].min(0)] for p, _ in seen if len(p)] or [states[:1, :2]]).min(0)
-    )
-    high = np.maximum(
-        states[:, :2].max(0), np.concatenate([[p[:, :2].max(0)] for p, _ in seen if len(p)] or [states[:1, :2]]).max(0)
-    )
+    corners = np.concatenate([states[:, :2], *(points[:, :2] for points, _ in seen)])
+    low, high = corners.min(0), corners.max(0)
     low, high = np.maximum(low, states[:, :2].min(0) - FURTHEST) - 1.0, np.minimum(high, states[:, :2].max(0) + FURTHEST) + 1.0
     size = high - low
     cell = max(CELL, math.sqrt(float(size[0] * size[1]) / MOST_CELLS) * 1.001)
