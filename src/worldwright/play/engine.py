@@ -79,6 +79,7 @@ class EngineSession:
         self._frame = 0
         self._seed: int | None = None
         self._writer: TakeWriter | None = None
+        self._state: State
         self._engine, self._renderer = make_engine("panda"), make_renderer("raster", device)
         try:
             self._load(0)
@@ -227,7 +228,7 @@ class EngineSession:
         else:
             self._engine.load(self._world, self._packs, tick_rate=self._rates[0], seed=seed)
             self._seed = seed
-        self._state: State = self._engine.state()
+        self._state = self._engine.state()
         self._frame = 0
         header = header_of(
             self._engine, self._world, {}, self._state, policy=POLICY, params={}, seed=seed, rates=self._rates, assets=False
