@@ -91,5 +91,7 @@ if [ "$what" = bench ]; then
     python3.11 -m venv .venv-bpy
     .venv-bpy/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r requirements/bench.txt
 fi
+# Where Python may not write bytecode (PYTHONDONTWRITEBYTECODE), every process would compile all that it imports: seconds each time.
+.venv/bin/python -m compileall -qq -j 0 .venv/lib src >/dev/null 2>&1 || true # some packages ship tests in older dialects
 touch "$stamp"
 say "done in $SECONDS s"

@@ -167,7 +167,9 @@ def world_levels() -> None:
 def world_show(
     path: Annotated[Path, typer.Argument(help="A world file.")],
     out: Annotated[Path | None, typer.Option("-o", "--out", help="Also render a picture of it, as PNG.")] = None,
-    look: Annotated[str | None, typer.Option(help="The look of the picture; worldwright looks lists them.")] = None,
+    look: Annotated[
+        str | None, typer.Option(help="The look of the picture: one of those that worldwright looks lists, or FILE.yaml.")
+    ] = None,
     pack: PackOption = [],
     device: Annotated[str, typer.Option(help="auto, cpu or gpu.")] = "auto",
 ) -> None:
@@ -292,7 +294,7 @@ def render(
         str | None,
         typer.Option(
             help="Another light and weather: noon, fog, night, ...; several, comma-separated, make a shot each, in the folder OUT. "
-            "worldwright looks lists them."
+            "worldwright looks lists them; FILE.yaml holds one of your own."
         ),
     ] = None,
     first: Annotated[int | None, typer.Option(min=0, help="First frame.")] = None,
@@ -310,20 +312,22 @@ def render(
     from worldwright.factory.child import render_in_process
     from worldwright.render.passes import ALL_PASSES
 
-    names = look.split(",") if look else [None]
+    names: list[str | None] = [*look.split(",")] if look else [None]
+    called: list[str | None] = [None]
     if look is not None:
         from worldwright.take.reader import Take
         from worldwright.world.looks import find_looks
 
         # All of them before the first is rendered.
         with Take.open(take, partial=partial) as opened:
-            find_looks(opened.header.world, look.split(","))
-    for name in names:
+            called = [found.name for found in find_looks(opened.header.world, look.split(","))]
+    for name, folder in zip(names, called, strict=True):
+        place = out / folder if folder and len(names) > 1 else out
         report = _with_progress(
-            f"render {take.name}{f' {name}' if name else ''}",
-            lambda progress, name=name: render_in_process(
+            f"render {take.name}{f' {folder}' if folder else ''}",
+            lambda progress, name=name, place=place: render_in_process(
                 take,
-                out / name if name and len(names) > 1 else out,
+                place,
                 camera=camera,
                 preset=preset,
                 fps=fps,
@@ -428,7 +432,8 @@ def looks(
         return
     table = Table("look", "is", box=None, padding=(0, 2, 0, 0), header_style="dim")
     for name, look in known.items():
-        table.add_row(name, look.description)
+        whose = "" if look is LOOKS.get(name) else "(the world's own)"
+        table.add_row(name, " ".join(part for part in (look.description, whose) if part))
     console.print(table)
 
 

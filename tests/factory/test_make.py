@@ -163,6 +163,18 @@ def test_a_renderer_or_a_look_more_makes_the_others_again(tmp_path: Path, tiny: 
     assert len(more.of_kind("pack")) == 1
 
 
+def test_an_edited_look_in_a_file_keeps_the_old_shot(tmp_path: Path, tiny: str) -> None:
+    recipe = parse_document(tiny.replace("96x54}", "96x54}\nlooks: [late.yaml]"), "tiny", Recipe)
+    ids = []
+    for exposure in (1.5, 1.5, 2.0):
+        (tmp_path / "late.yaml").write_text(f"name: late\nexposure: {exposure}\n")
+        plan = make_plan(recipe, tmp_path, tmp_path / "run", {})
+        assert {task.args["look"] for task in plan.of_kind("render")} == {str(tmp_path / "late.yaml")}
+        assert all(task.name.endswith("-late") for task in plan.of_kind("render"))
+        ids.append([task.id for task in plan.of_kind("render")])
+    assert ids[0] == ids[1] != ids[2]
+
+
 def test_the_demo_cannot_name_renderers_looks_and_engine(tmp_path: Path) -> None:
     plan = make_plan(demo_recipe(looks=[None, "night"]), tmp_path, tmp_path / "a", {})
     assert len(plan.of_kind("render")) == 12 and {t.args["look"] for t in plan.of_kind("render")} == {None, "night"}

@@ -351,6 +351,12 @@ def test_back_faces_are_seen_only_where_double_sided(renderer: RasterRenderer) -
     np.testing.assert_allclose(decode("normal", out["normal"])[H // 2, W // 2], (0, 0, -1), atol=1e-3)
 
 
+def tone(x: Array) -> Array:
+    """The curve that docs/rendering.md gives, from radiance to the sRGB code."""
+    s = np.sqrt(x)
+    return np.asarray(x * (s + 0.33998) / (x * (s + 0.27709) + s * 0.20034 + 0.1221))
+
+
 def test_a_grey_card_reads_as_the_tone_curve_says(renderer: RasterRenderer) -> None:
     card = Surface("card", base_colour=(0, 0, 0, 1), emissive=(0.18, 0.18, 0.18), roughness=1.0)
     wall = quad([(2, 3, -3), (2, -3, -3), (2, -3, 3), (2, 3, 3)], card)
@@ -359,10 +365,7 @@ def test_a_grey_card_reads_as_the_tone_curve_says(renderer: RasterRenderer) -> N
     for exposure in (1.0, 2.0):
         lit = world.model_copy(update={"light": world.light.model_copy(update={"exposure": exposure})})
         out = picture(renderer, lit, geometry_of({1: (wall,)}), still(view), passes=("rgb",))
-        x = 0.18 * exposure
-        s = x**0.5
-        coded = x * (s + 0.33998) / (x * (s + 0.27709) + s * 0.20034 + 0.1221)
-        assert np.abs(out["rgb"].astype(int) - round(coded * 255)).max() <= 2
+        assert np.abs(out["rgb"].astype(int) - round(float(tone(np.array(0.18 * exposure))) * 255)).max() <= 2
 
 
 def lit_scene(azimuth: float) -> tuple[World, SceneGeometry]:
@@ -384,6 +387,26 @@ def test_shadows_fall_away_from_the_sun_and_touch_their_casters(renderer: Raster
             touching, middle, far, beyond, sunny = brightness[rows, columns]
             assert max(touching, middle, far) < 0.75 * sunny, (azimuth, y, touching, middle, far, sunny)
             assert beyond > 0.9 * sunny
+
+
+def test_shade_on_level_ground_has_the_colour_of_the_ground_in_the_sun(renderer: RasterRenderer) -> None:
+    """Level ground does not see itself: its shade has the sky's light alone, whatever colour the sunlit ground around sends up. Ratios in
+    linear radiance: base colour times that of the sky."""
+    red = Surface("red", base_colour=(0.6, 0.3, 0.2, 1.0), roughness=1.0)
+    world = world_of(
+        [("static", (0, 0, 0)), ("static", (0, 0, 2))],
+        sun={"azimuth_deg": 0, "elevation_deg": 20, "intensity": 4.0},
+        sky={"zenith": (0.15, 0.3, 0.6), "horizon": (0.15, 0.3, 0.6), "ground": (0.1, 0.1, 0.1)},
+    )
+    floor = quad([(-20, -20, 0), (20, -20, 0), (20, 20, 0), (-20, 20, 0)], red)
+    black = Surface("black", base_colour=(0.0, 0.0, 0.0, 1.0), roughness=1.0)  # it bounces no light into its own shade
+    geometry = geometry_of({1: (floor,), 2: box((0.4, 3, 4), black)})
+    view = View(camera_look((-4, 0, 9), 0, -np.pi / 2 + 1e-6), intrinsics(W, H, 0.6))
+    coded = picture(renderer, world, geometry, still(view), passes=("rgb",))["rgb"][H // 2, W // 2]
+    x = np.linspace(0, 1, 4096)
+    shade = np.interp(coded / 255, tone(x), x)
+    expected = np.array([0.6 * 0.15, 0.3 * 0.3, 0.2 * 0.6])
+    assert np.allclose(shade / shade.sum(), expected / expected.sum(), atol=0.06), shade
 
 
 def test_sunlit_ground_has_no_acne(renderer: RasterRenderer) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+import zlib
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,7 +11,7 @@ import pytest
 from mcap.reader import make_reader
 
 from worldwright.errors import WorldwrightError
-from worldwright.take.container import MAX_ATTACHMENT
+from worldwright.take.container import MAX_ATTACHMENT, plain_name
 from worldwright.take.reader import Take
 from worldwright.take.writer import TakeWriter
 
@@ -70,3 +72,26 @@ def test_an_attachment_that_no_reader_would_take_is_not_written(tmp_path: Path, 
     with pytest.raises(WorldwrightError, match="attachment 'big'"):
         writer.attach("big", bytes(MAX_ATTACHMENT + 1))
     writer.abort()
+
+
+@pytest.mark.parametrize("name", ["", "../x", "/etc/passwd", "a/b", "nul\0", ".hidden", "x" * 65, "naïve"])
+def test_an_attachment_is_named_like_a_path(attached: Path, tmp_path: Path, made_up: SimpleNamespace, name: str) -> None:
+    writer = TakeWriter(tmp_path / "t.mcap", made_up.header())
+    writer.sample(made_up.state(0))
+    with pytest.raises(WorldwrightError, match="no plain name"):
+        writer.attach(name, b"x")
+    writer.abort()
+    assert not plain_name(name)
+
+
+def test_a_hostile_takes_attachment_is_named_like_a_path(attached: Path) -> None:
+    data = bytearray(attached.read_bytes())
+    start = data.index(b"demo.lmp")
+    record = start - 20  # log time, create time, length of the name
+    length = struct.unpack_from("<Q", data, record - 8)[0]
+    data[start : start + 8] = b"../e.lmp"
+    body = record + length - 4
+    struct.pack_into("<I", data, body, zlib.crc32(data[record:body]))
+    attached.write_bytes(data)
+    with pytest.raises(WorldwrightError, match="no plain name"):
+        Take.open(attached)

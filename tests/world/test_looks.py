@@ -52,6 +52,19 @@ def test_a_name_that_is_no_look_is_found_before_anything_is_rendered() -> None:
     assert [look.name for look in find_looks(WORLD, ["night", "fog"])] == ["night", "fog"]
 
 
+def test_a_take_cannot_be_shown_in_a_look_that_was_written_later(tmp_path: Path) -> None:
+    file = tmp_path / "late.yaml"
+    file.write_text("name: late\nexposure: 1.5\n")
+    assert find_look(WORLD, str(file)) == Look(name="late", exposure=1.5)
+    with pytest.raises(WorldwrightError, match="'late' is named twice"):
+        find_looks(WORLD, [str(file), str(file)])
+    file.write_text("name: late\nexposre: 1.5\n")
+    with pytest.raises(WorldwrightError, match=r"late\.yaml.*exposre"):
+        find_look(WORLD, str(file))
+    with pytest.raises(WorldwrightError, match="cannot be read"):
+        find_look(WORLD, str(tmp_path / "none.yaml"))
+
+
 def test_the_sun_stands_where_the_hour_says() -> None:
     """At an equinox it rises in the east at six, is 90 degrees minus the latitude high in the south at noon, and sets in the west."""
     for hour, latitude, azimuth, elevation in (

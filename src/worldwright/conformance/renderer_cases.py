@@ -15,6 +15,7 @@ from worldwright.conformance import arena
 from worldwright.conformance.case import Case
 from worldwright.conformance.forms import form_problems
 from worldwright.engine.probe import GeometryProbe
+from worldwright.errors import WorldwrightError
 from worldwright.render.passes import decode
 from worldwright.render.protocol import Moment, Renderer, Scenery, View
 from worldwright.transforms import camera_look, intrinsics, invert_rigid, pixel_rays, project
@@ -90,9 +91,9 @@ class RendererSubject:
                 renderer.submit(moment)
                 waiting += 1
                 if waiting == ahead:
-                    out.append(renderer.collect())
+                    out.append(_collected(renderer))
                     waiting -= 1
-            out += [renderer.collect() for _ in range(waiting)]
+            out += [_collected(renderer) for _ in range(waiting)]
             return out
         finally:
             renderer.close()
@@ -116,6 +117,15 @@ class RendererSubject:
     def probe(self) -> GeometryProbe:
         """Independent rays against the arena (not its player)."""
         return GeometryProbe(self.place.geometry, self.place.world, self.place.body_ids)
+
+
+def _collected(renderer: Renderer) -> dict[str, Array]:
+    picture: object = renderer.collect()
+    if not isinstance(picture, dict):
+        raise WorldwrightError(
+            f"collect gave {type(picture).__name__}", where=renderer.name, fix="a dict: a pass's name to its array"
+        )
+    return picture
 
 
 def _pixels() -> Array:

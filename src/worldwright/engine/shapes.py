@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from panda3d import bullet, core
-from scipy.spatial import ConvexHull, QhullError
 
 from worldwright.assets.model import Mesh
 from worldwright.errors import WorldwrightError
@@ -125,6 +124,9 @@ def solid(part: Part, points: Callable[[], F64], where: str) -> Solid:
 
 def hull(points: F64, where: str) -> Solid:
     """The convex hull of points [N, 3], thinned to MAX_HULL_POINTS."""
+    # Here: it takes as long to import as the rest of an engine, and few worlds need it.
+    from scipy.spatial import ConvexHull, QhullError
+
     try:
         vertices = points[ConvexHull(points).vertices]
         if len(vertices) > MAX_HULL_POINTS:

@@ -17,7 +17,7 @@ from worldwright.outputs import looks_whole
 from worldwright.render.registry import does_sample
 from worldwright.world.files import load_world, resolve_packs, save_world, world_hash
 from worldwright.world.generators import generate
-from worldwright.world.looks import find_look
+from worldwright.world.looks import FILE_ENDINGS, find_look
 from worldwright.world.spec import Look, World
 
 _OWN = ("vizdoom",)
@@ -101,10 +101,15 @@ def _ways(recipe: Recipe) -> Iterator[tuple[RecipePreset, str, str | None]]:
                 yield preset, renderer, look
 
 
-def _looks(recipe: Recipe, world: World) -> dict[str, Look]:
-    """The looks that the recipe names, as this world has them."""
+def _looks(recipe: Recipe, world: World, folder: Path) -> dict[str, Look]:
+    """The looks that the recipe names, as this world has them; files lie beside the recipe."""
     with naming(f"recipe {recipe.name}"):
-        return {look: find_look(world, look) for _, _, look in _ways(recipe) if look is not None}
+        return {look: find_look(world, _look_source(look, folder)) for _, _, look in _ways(recipe) if look is not None}
+
+
+def _look_source(look: str, folder: Path) -> str:
+    """A look as ``find_look`` takes it: its name, or the path of its file."""
+    return str(folder / look) if look.endswith(FILE_ENDINGS) else look
 
 
 def make_plan(recipe: Recipe, recipe_folder: Path, folder: Path, packs: Mapping[str, Path]) -> Plan:
@@ -114,7 +119,7 @@ def make_plan(recipe: Recipe, recipe_folder: Path, folder: Path, packs: Mapping[
     check_recipe(recipe, recipe_folder)
     for k, source in enumerate(recipe.worlds):
         world = _world(source, recipe_folder, f"recipe {recipe.name}: worlds[{k}]")
-        worn = _looks(recipe, world)
+        worn = _looks(recipe, world, recipe_folder)
         if (recipe.engine == "vizdoom") != (world.level is not None and world.level.engine == "vizdoom") and recipe.engine in _OWN:
             raise WorldwrightError(
                 f"engine {recipe.engine!r} does not play {world.name!r}",
@@ -165,7 +170,7 @@ def make_plan(recipe: Recipe, recipe_folder: Path, folder: Path, packs: Mapping[
                 blur = "-blur" if preset.motion_blur else ""
                 rate = None if preset.fps == recipe.frame_rate else preset.fps
                 fps = f"-{rate}fps" if rate else ""
-                way = "".join(f"-{text}" for text in (None if renderer == "raster" else renderer, look) if text)
+                way = "".join(f"-{text}" for text in (None if renderer == "raster" else renderer, look and worn[look].name) if text)
                 name = f"{base}-{''.join(c if c.isalnum() else '_' for c in camera)}-{size.replace('@', '_')}{fps}{blur}{way}"
                 render = _task(
                     "render",
@@ -179,7 +184,7 @@ def make_plan(recipe: Recipe, recipe_folder: Path, folder: Path, packs: Mapping[
                         "fps": rate,
                         "motion_blur": preset.motion_blur,
                         "renderer": renderer,
-                        "look": look,
+                        "look": look and _look_source(look, recipe_folder),
                     },
                     folder,
                     "",

@@ -8,6 +8,7 @@ https://mcap.dev/spec.
 
 from __future__ import annotations
 
+import re
 import struct
 import zlib
 from collections.abc import Iterator
@@ -30,6 +31,14 @@ PIECE = 1 << 20
 _HEAD = struct.Struct("<BQ")
 _CHUNK = struct.Struct("<QQQII")
 _MESSAGE = struct.Struct("<HIQQ")
+
+
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]{0,63}")
+
+
+def plain_name(name: str) -> bool:
+    """Whether an attachment may have this name: one that is a file's on every system, and leaves no folder."""
+    return _PLAIN_NAME.fullmatch(name) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +251,8 @@ def scan_chunks(
             raise DamageError("a message outside of a chunk")
         elif opcode == Opcode.ATTACHMENT:
             ref_to = _attachment(file, start, length)
+            if not plain_name(ref_to.name):
+                raise DamageError(f"the attachment {ref_to.name[:64]!r} has no plain name")
             if ref_to.name in found or len(found) >= MAX_ATTACHMENTS:
                 raise DamageError(f"the attachment {ref_to.name[:64]!r} is there twice, or there are more than {MAX_ATTACHMENTS}")
             found[ref_to.name] = ref_to

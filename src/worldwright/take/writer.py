@@ -18,7 +18,7 @@ from worldwright.engine.protocol import Event, State
 from worldwright.errors import WorldwrightError
 from worldwright.take import take_pb2 as pb
 from worldwright.take.codec import MAX_TEXT, Encoded, SampleEncoder
-from worldwright.take.container import MAX_ATTACHMENT, MAX_NAME
+from worldwright.take.container import MAX_ATTACHMENT, plain_name
 from worldwright.take.frames import Change, FrameTotals, effective_row, issued_row
 from worldwright.take.model import TakeHeader
 from worldwright.take.schema import (
@@ -232,8 +232,16 @@ class TakeWriter:
         return self._digest.hexdigest()
 
     def attach(self, name: str, data: bytes) -> None:
-        """Keep a file of the engine's in the take, as an MCAP attachment. Raises WorldwrightError for one that is too large."""
-        if len(data) > MAX_ATTACHMENT or len(name.encode()) > MAX_NAME:
+        """Keep a file of the engine's in the take, as an MCAP attachment: under a plain file name of letters, digits, dots, dashes and underscores.
+
+        Raises:
+            WorldwrightError: for another name, or one that is too large.
+        """
+        if not plain_name(name):
+            raise WorldwrightError(
+                f"attachment {name[:64]!r} has no plain name", where=str(self.path), fix="letters, digits, . - _"
+            )
+        if len(data) > MAX_ATTACHMENT:
             raise WorldwrightError(
                 f"attachment {name[:64]!r} of {len(data):,} bytes", where=str(self.path), fix="record less at once"
             )

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from worldwright.assets.model import Model
 
@@ -69,6 +68,8 @@ def nearest_point(surface: Surface, vertices: F64, points: F64) -> tuple[F64, ND
     corners = vertices[surface.triangles]
     samples = np.einsum("sk,ski->si", surface.weights, corners[surface.which])
     count = min(NEIGHBOURS, len(samples))
+    from scipy.spatial import cKDTree  # here: half a second to import, for shots with characters alone
+
     _, found = cKDTree(samples).query(points, k=count)
     tried = surface.which[np.reshape(found, (len(points), count))]
     a, b, c = np.moveaxis(corners[tried], 2, 0)

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from worldwright.documents import parse_document, read_text
 from worldwright.errors import WorldwrightError
 from worldwright.world.spec import Grade, Look, Sky, Sun, Water, Weather, World
+
+FILE_ENDINGS = (".yaml", ".yml", ".json")
+"""Of documents that hold a look of their own."""
 
 _EARTH = (0.20, 0.19, 0.16)
 
@@ -145,18 +150,25 @@ def known_looks(world: World) -> Mapping[str, Look]:
 
 
 def find_look(world: World, name: str) -> Look:
-    """A look by name: the world's own, else a built-in one. Raises WorldwrightError for a name that is neither."""
+    """A look by name: the world's own, else a built-in one; or the one that a file holds, where the name ends as a document's does.
+
+    Raises:
+        WorldwrightError: for a name that is none of these, or a bad file.
+    """
+    if name.endswith(FILE_ENDINGS):
+        return parse_document(read_text(Path(name), "look"), name, Look)
     known = known_looks(world)
     if name not in known:
-        raise WorldwrightError(f"no look {name!r}", where="look", fix=f"choose one of {', '.join(sorted(known))}")
+        raise WorldwrightError(f"no look {name!r}", where="look", fix=f"choose one of {', '.join(sorted(known))}, or a file .yaml")
     return known[name]
 
 
 def find_looks(world: World, names: Sequence[str]) -> list[Look]:
     """Several looks by name, in order. Raises WorldwrightError for a name that is none, or is there twice."""
     found = [find_look(world, name) for name in names]
-    for name in names:
-        if names.count(name) > 1:
+    called = [look.name for look in found]
+    for name in called:
+        if called.count(name) > 1:
             raise WorldwrightError(f"{name!r} is named twice", where="look", fix="name each look once")
     return found
 

@@ -23,16 +23,20 @@ from worldwright.world.spec import World
 
 Array = NDArray[Any]
 
-VERSION = "2"
+VERSION = "3"
 """Raise it when this module or voxels.py give another result: it is part of the names of kept bakes (fieldcache.py)."""
 BOUNCES = 2
+UNKNOWN = -9.0
+"""Lean of colour that marks a voxel inside of something (probes.frag)."""
+BRIGHTEST = 6e4
+"""Light is kept in halves, which end at 65,504: what is brighter would be infinite, and dark where it is mixed with none."""
 SPACING = 3
 """Voxels between probes."""
 _WIDTH = 1024
 
 
 class LightField:
-    """``light`` (mean radiance, share of open sky) and ``side`` (lean of the light) as 3-D textures, a texel a voxel.
+    """``light`` (mean radiance, share of open sky) and ``side`` (lean of the light and of its colour) as 3-D textures, a texel a voxel.
 
     ``low`` is the centre of the first texel, ``spacing`` metres lie between two, ``count`` are there (x, y, z).
     """
@@ -103,7 +107,9 @@ class LightField:
             self.use(6, 7)
             send.run()
             volume = np.zeros((nz * 6, ny, nx, 4), "<f2")
-            volume[voxels.index[:, 2] + voxels.face * nz, voxels.index[:, 1], voxels.index[:, 0]] = send.values(0)
+            volume[voxels.index[:, 2] + voxels.face * nz, voxels.index[:, 1], voxels.index[:, 0]] = np.minimum(
+                send.values(0), BRIGHTEST
+            )
             radiance.write(volume.tobytes())
             radiance.use(1)
             gather.run()
@@ -111,7 +117,7 @@ class LightField:
             gather.targets[1].use(2)
             spread.run()
             light, side = _filled(*(spread.values(k).reshape(nz, ny, nx, 4) for k in range(2)))
-            half = light.astype("<f2"), side.astype("<f2")
+            half = np.minimum(light, BRIGHTEST).astype("<f2"), side.astype("<f2")
             self._write(*half)
         return half
 
@@ -181,7 +187,7 @@ def _filled(light: Array, side: Array) -> tuple[Array, Array]:
     shape = light.shape[:3]
     light, side = light.reshape(-1, 4).copy(), side.reshape(-1, 4).copy()
     steps = (1, -1, shape[2], -shape[2], shape[1] * shape[2], -shape[1] * shape[2])
-    brightness = np.where(side[:, 3] > 0, light[:, :3].sum(axis=1), np.inf).astype(np.float32)
+    brightness = np.where(side[:, 3] > UNKNOWN / 2, light[:, :3].sum(axis=1), np.inf).astype(np.float32)
     for _ in range(2):
         bad = np.flatnonzero(np.isinf(brightness))
         # A step over the grid's end lands in the next row: the outermost voxels are empty, so nothing wrong is found there.
@@ -194,4 +200,5 @@ def _filled(light: Array, side: Array) -> tuple[Array, Array]:
         new = brightness[source]
         light[bad], side[bad] = light[source], side[source]
         brightness[bad] = new
+    side[side[:, 3] <= UNKNOWN / 2, 3] = 0
     return light.reshape(*shape, 4), side.reshape(*shape, 4)

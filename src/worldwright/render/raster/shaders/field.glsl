@@ -1,6 +1,6 @@
 // Light that has bounced (lightfield.py).
 layout(binding = 7) uniform sampler3D probe_light;  // mean radiance, share of open sky
-layout(binding = 8) uniform sampler3D probe_side;   // lean of the light
+layout(binding = 8) uniform sampler3D probe_side;   // lean of the light, and of its colour (probes.frag)
 uniform vec4 probes;       // low corner, spacing
 uniform vec4 probe_cells;  // 1 / count
 

@@ -12,6 +12,11 @@ vec3 brdf_times_cosine(vec3 diffuse, vec3 f0, float a2, vec3 n, vec3 v, vec3 l, 
     return ((1.0 - fresnel) * diffuse * (1.0 / PI) + fresnel * min(ggx * smith, 64.0)) * nl;
 }
 
+// What a probe of light and its leans (probes.frag) bring to a surface that looks along n, as mean radiance.
+vec3 leaning(vec3 light, vec4 side, vec3 n) {
+    return light * max(1.0 + dot(side.xyz, n) + side.w * n.z * vec3(-1.0, 0.0, 1.0), 0.08);
+}
+
 #ifdef SKY_TABLE
 layout(binding = 11) uniform sampler2D sky_table;  // octahedral (skytable.py)
 

@@ -3,7 +3,8 @@
 #include "light.glsl"
 #include "voxels.glsl"
 // What a probe sees in all directions: the mean radiance, its lean to a side (first-order spherical harmonics, Ramamoorthi and Hanrahan
-// 2001: E / pi = mean + 2 mean(L d) . n), and how much sky there is.
+// 2001: E / pi = mean + 2 mean(L d) . n), and how much sky there is. The lean is that of luminance; of colour, only what tells blue from
+// above (the sky) and red from below (sunlit ground): by how much blue leans further up than red does.
 layout(binding = 1) uniform sampler3D voxel_radiance;  // six faces, one above the other in z
 uniform vec4 probes;
 uniform ivec4 probe_count;
@@ -12,6 +13,7 @@ layout(location = 0) out vec4 out_light;
 layout(location = 1) out vec4 out_side;
 
 const int DIRECTIONS = 48;
+const float UNKNOWN = -9.0;  // spread.frag and lightfield.py know it too
 
 // Radiance from a voxel, and 1 in ``back`` where only faces that look away are seen: then the probe is inside of something.
 vec3 seen(ivec3 cell, vec3 d, out float back) {
@@ -31,7 +33,7 @@ void main() {
     int number = int(gl_FragCoord.y) * width + int(gl_FragCoord.x);
     ivec3 p = ivec3(number % probe_count.x, number / probe_count.x % probe_count.y, number / (probe_count.x * probe_count.y));
     vec3 at = probes.xyz + vec3(p) * probes.w;
-    vec3 mean = vec3(0.0), side = vec3(0.0);
+    vec3 mean = vec3(0.0), side = vec3(0.0), rise = vec3(0.0);
     float open_sky = 0.0, backs = 0.0;
     for (int k = 0; k < DIRECTIONS; ++k) {
         float z = 1.0 - (2.0 * float(k) + 1.0) / float(DIRECTIONS), turn = 2.399963 * float(k), r = sqrt(1.0 - z * z);
@@ -43,6 +45,7 @@ void main() {
         backs += back;
         if (free && z > 0.0) open_sky += 2.0 / float(DIRECTIONS);
         mean += radiance;
+        rise += d.z * radiance;
         side += d * dot(radiance, vec3(0.2126, 0.7152, 0.0722));
     }
     float bright = max(dot(mean, vec3(0.2126, 0.7152, 0.0722)), 1e-9);
@@ -51,5 +54,7 @@ void main() {
     ivec3 own = ivec3(floor((at - grid.xyz) / grid.w));
     bool inside = texelFetch(voxel_faces, clamp(own, ivec3(0), textureSize(voxel_faces, 0) - 1), 0).x != 0u;
     out_light = vec4(mean / float(DIRECTIONS), open_sky);
-    out_side = vec4(side, inside || backs > 0.2 * float(DIRECTIONS) ? 0.0 : 1.0);
+    vec3 up = 2.0 * rise / max(mean, 1e-9);
+    float bluer = clamp((up.b - up.r) * 0.5, -1.0, 1.0);
+    out_side = vec4(side, inside || backs > 0.2 * float(DIRECTIONS) ? UNKNOWN : bluer);
 }

@@ -104,14 +104,14 @@ void main() {
 #endif
     vec3 place = ((at + n * (probes.w * 1.5) - probes.xyz) / probes.w + 0.5) * probe_cells.xyz;
     vec4 around = textureLod(probe_light, place, 0.0);
-    vec3 side = textureLod(probe_side, place, 0.0).xyz;
-    radiance += diffuse * around.rgb * max(1.0 + dot(side, n), 0.08);
+    vec4 side = textureLod(probe_side, place, 0.0);
+    radiance += diffuse * leaning(around.rgb, side, n);
     // Karis' approximation of the split sum (2014).
     vec4 r = rough * vec4(-1.0, -0.0275, -0.572, 0.022) + vec4(1.0, 0.0425, 1.04, -0.04);
     float a004 = min(r.x * r.x, exp2(-9.28 * nv)) * r.x + r.y;
     vec2 ab = vec2(-1.04, 1.04) * a004 + r.zw;
     vec3 reflected = reflect(-v, n);
-    radiance += (f0 * ab.x + ab.y) * mix(sky_radiance(reflected) * around.a, around.rgb * max(1.0 + dot(side, reflected), 0.08), sqrt(rough));
+    radiance += (f0 * ab.x + ab.y) * mix(sky_radiance(reflected) * around.a, leaning(around.rgb, side, reflected), sqrt(rough));
 #ifdef AIR
     radiance = through_air(radiance, direction, z, length(ray));
 #endif

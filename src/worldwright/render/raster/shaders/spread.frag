@@ -29,12 +29,12 @@ void main() {
         int place = (probe.z * probe_count.y + probe.y) * probe_count.x + probe.x;
         ivec2 texel = ivec2(place % width, place / width);
         vec4 s = texelFetch(coarse_side, texel, 0);
-        float weight = free ? s.w * (share.x * share.y * share.z + 0.003) : 0.0;
+        float weight = free && s.w > -5.0 ? share.x * share.y * share.z + 0.003 : 0.0;  // -9: the probe is inside of something
         light += weight * texelFetch(coarse_light, texel, 0);
         side += weight * s;
         total += weight;
     }
     bool good = !inside && total > 0.0;
     out_light = good ? light / total : vec4(0.0);
-    out_side = vec4(good ? side.xyz / total : vec3(0.0), good ? 1.0 : 0.0);
+    out_side = good ? side / total : vec4(0.0, 0.0, 0.0, -9.0);
 }

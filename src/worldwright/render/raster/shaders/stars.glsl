@@ -14,9 +14,9 @@ vec3 sky_points(vec3 d) {
         vec2 place = (octahedral(d) * 0.5 + 0.5) * cells;
         vec3 c = chance(uvec3(uvec2(place), 7u));
         vec3 star = from_octahedral((floor(place) + 0.2 + 0.6 * c.xy) / cells * 2.0 - 1.0);
-        float off = length(d - star) / max(blur, 0.0007);
+        float size = max(blur, 0.0007), off = length(d - star) / size;  // a star has no size: a pixel's, and dimmer the larger pixels are
         float bright = c.z * c.z; bright *= bright; bright *= bright; bright *= bright;  // few bright ones
-        light += mix(vec3(1.0, 0.86, 0.7), vec3(0.75, 0.86, 1.0), c.x) * (sky_horizon.w * (0.02 + bright) * exp2(-2.6 * off * off) * smoothstep(0.0, 0.25, d.z));
+        light += mix(vec3(1.0, 0.86, 0.7), vec3(0.75, 0.86, 1.0), c.x) * (sky_horizon.w * (0.02 + bright) * min(0.0016 / size, 1.0) * exp2(-2.6 * off * off) * smoothstep(0.0, 0.25, d.z));
     }
     return light;
 }

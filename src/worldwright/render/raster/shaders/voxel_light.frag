@@ -36,7 +36,7 @@ void main() {
         }
     }
     vec3 place = ((at + n * probes.w * 1.5 - probes.xyz) / probes.w + 0.5) / vec3(probe_count.xyz);
-    vec3 around = textureLod(probe_light, place, 0.0).rgb * max(1.0 + dot(textureLod(probe_side, place, 0.0).xyz, n), 0.08);
+    vec3 around = leaning(textureLod(probe_light, place, 0.0).rgb, textureLod(probe_side, place, 0.0), n);
     vec3 colour = min(texelFetch(colours, texel, 0).rgb, 0.9);
     out_radiance = vec4(colour * (irradiance * (1.0 / PI) + around) + texelFetch(emitted, texel, 0).rgb, 1.0);
 }

@@ -1,0 +1,27 @@
+"""What a stage is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+import torch
+from torch import Tensor, nn
+
+
+class Stage(Protocol):
+    """Trains one module. Everything random comes from the generator, which is seeded by run, stage, step and process: so a step is the same
+    whenever it is made."""
+
+    name: str
+    module: nn.Module
+    rate: float
+    """Learning rate at its highest."""
+    frames: int
+    """Frames that a step of one process trains on."""
+
+    def loss(self, module: nn.Module, generator: torch.Generator) -> tuple[Tensor, Mapping[str, float]]:
+        """The loss of a step, and figures to show beside it."""
+
+    def picture(self, module: nn.Module) -> Tensor:
+        """Something to look at: [H, W, 3] uint8."""
