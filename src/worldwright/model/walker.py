@@ -290,6 +290,10 @@ def fit_motion(episodes: Sequence[Rows], where: str = "dataset") -> Motion:
     weights = np.linalg.solve(design.T @ design + 1e-4 * np.eye(10), design.T @ goal)
     keep = float(np.clip(weights[0], 0.0, 0.98))
     w = weights[1:].tolist()
+    for k in (3, 6):  # who was never seen to run or crouch backwards or sideways does so as much faster or slower as forwards
+        for how in (1, 2):
+            if not (asked[:, k + how] != 0).sum() >= FEWEST and w[0] > 0:
+                w[k + how] = w[k] * w[how] / w[0]
     low, high = float(state[:, 4].min()), float(state[:, 4].max())
     inside = (state[:, 4] > low + 0.02) & (state[:, 4] < high - 0.02)
     jump, gravity = _fit_jump(effect[:, 2], flags)
@@ -349,27 +353,38 @@ def fit_ride(episodes: Sequence[Rows], where: str = "dataset") -> Ride:
     cos, sin = np.cos(yaw), np.sin(yaw)
     local = np.stack([d[:, 0] * cos + d[:, 1] * sin, -d[:, 0] * sin + d[:, 1] * cos, d[:, 2]], axis=1)
     base = np.stack([np.ones_like(pitch), np.cos(pitch), np.sin(pitch)], axis=1)
-    best: tuple[float, F64, float] | None = None
-    for settle in (0.1, 0.2, 0.3, 0.5, 1.0):
-        design = np.concatenate([base, _lows([e["action"][:, 6] for e in episodes], settle)[:, None]], axis=1)
-        kept = np.ones(len(design), dtype=bool)
-        for _ in range(4):
-            weights = np.linalg.lstsq(design[kept], local[kept], rcond=1e-6)[0]
-            miss = np.linalg.norm(design @ weights - local, axis=1)
-            kept = miss <= np.quantile(miss, 0.7)
-        error = float(np.median(miss))
-        if best is None or error < best[0] - 1e-4:
-            best = error, weights, settle
-    assert best is not None
-    error, weights, settle = best
+    upright = _lows([e["action"][:, 6] for e in episodes], 0.1) < 0.02
+    if int(upright.sum()) < FEWEST:
+        upright = np.ones(len(base), dtype=bool)
+    kept = upright
+    weights = np.zeros((3, 3))
+    for _ in range(4):
+        weights = np.linalg.lstsq(base[kept], local[kept], rcond=1e-6)[0]
+        miss = np.linalg.norm(base @ weights - local, axis=1)
+        kept = upright & (miss <= np.quantile(miss[upright], 0.7))
+    error = float(np.median(miss))
+    drop, settle = _fit_crouch((base @ weights - local)[:, 2], [e["action"][:, 6] for e in episodes])
     if error > RIDE_ERROR or off > LOOK_ERROR:
         raise WorldwrightError(
             f"the camera does not ride with the character (half of the frames miss it by {error:.2f} m, {off:.3f} rad)",
             where=where,
             fix="render the takes from the camera first or third",
         )
-    a, b, c = weights[:3].T.tolist()
-    return Ride(offset=(tuple(a), tuple(b), tuple(c)), drop=-float(weights[3, 2]), settle=settle)
+    a, b, c = weights.T.tolist()
+    return Ride(offset=(tuple(a), tuple(b), tuple(c)), drop=drop, settle=settle)
+
+
+def _fit_crouch(lower: F64, crouches: Sequence[NDArray[Any]]) -> tuple[float, float]:
+    """How much lower the camera is when crouched, and how fast it gets there, from how much lower it was than upright."""
+    best = (math.inf, 0.0, 0.3)
+    for settle in (0.1, 0.2, 0.3, 0.5, 0.8):
+        low = _lows(crouches, settle)
+        deep = low > 0.8
+        if int(deep.sum()) >= 6:
+            drop = float(np.median(lower[deep] / low[deep]))
+            error = float(np.mean(np.abs(lower - drop * low)[low > 0.02]))
+            best = min(best, (error, max(drop, 0.0), settle))
+    return best[1], best[2]
 
 
 def _lows(crouches: Sequence[NDArray[Any]], settle: float) -> F64:

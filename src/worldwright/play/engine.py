@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
@@ -29,6 +30,10 @@ from worldwright.world.looks import put_on
 from worldwright.world.spec import Look, World
 
 POLICY = "person"
+TRIED = 4
+"""Pictures that are timed at a size."""
+BUSY = 0.75
+"""Share of a frame that drawing may take: physics and encoding need the rest."""
 LONGEST_S = 1800
 """Seconds of a recording by a person; then it is closed, whole."""
 
@@ -83,10 +88,9 @@ class EngineSession:
         self._engine, self._renderer = make_engine("panda"), make_renderer("raster", device)
         try:
             self._load(0)
-            scenery = Scenery(
-                world if look is None else put_on(world, look), build_scene(world, packs), tuple(self._engine.body_ids), tick_rate
-            )
-            self._renderer.open(scenery, width, height, self.passes)
+            shown = world if look is None else put_on(world, look)
+            self._scenery = Scenery(shown, build_scene(world, packs), tuple(self._engine.body_ids), tick_rate)
+            self._renderer.open(self._scenery, width, height, self.passes)
         except BaseException:
             self.close()
             raise
@@ -154,6 +158,25 @@ class EngineSession:
     def pose(self) -> NDArray[np.float64]:
         """Where the camera is, c2w [4, 4], without a picture."""
         return self._view().c2w
+
+    def resize(self, width: int, height: int) -> None:
+        """Pictures of another size from now on, in pixels."""
+        self._renderer.open(self._scenery, width, height, self.passes)
+        self.width, self.height = width, height
+
+    def suit(self, shares: Sequence[float] = (1.0, 0.75, 0.5)) -> None:
+        """Take the largest share of the size of now that this machine draws within its frame, as it is now: a few pictures of each are timed.
+        Where even the smallest takes longer, that one is kept."""
+        width, height = self.width, self.height
+        for share in shares:
+            if share != 1.0:
+                self.resize(even(width * share), even(height * share))
+            self.look()  # the first picture compiles what it needs
+            start = time.perf_counter()
+            for _ in range(TRIED):
+                self.look()
+            if (time.perf_counter() - start) / TRIED < BUSY / self.fps:
+                return
 
     def state(self) -> NDArray[np.float32]:
         """The played character as a row of a dataset's ``observation.state`` [8]: feet, yaw, pitch, velocity."""
@@ -237,6 +260,11 @@ class EngineSession:
 
     def _view(self) -> View:
         return self._camera.view(instant_of(self._state), self.width, self.height)
+
+
+def even(pixels: float) -> int:
+    """The nearest even whole number of pixels, 16 at least."""
+    return max(16, 2 * round(pixels / 2))
 
 
 def instant_of(state: State) -> Instant:

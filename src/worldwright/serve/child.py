@@ -38,9 +38,11 @@ def open_session(scene: Mapping[str, Any]) -> Played:
     world = load_world(path)
     packs = resolve_packs(world, path, {name: Path(folder) for name, folder in scene["packs"].items()})
     look = find_look(world, scene["look"]) if scene["look"] else None
-    return EngineSession(
+    session = EngineSession(
         world, packs, width=scene["width"], height=scene["height"], camera=scene["camera"], look=look, device=scene["device"]
     )
+    session.suit()
+    return session
 
 
 def answer(session: Played, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
