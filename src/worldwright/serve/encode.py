@@ -15,11 +15,10 @@ SMALL = 32_000
 
 def encode_picture(rgb: NDArray[np.uint8], quality: int, scale: float = 1.0) -> tuple[bytes, dict[str, Any]]:
     """A picture [H, W, 3] uint8 as bytes, ``scale`` times as large (up to 1), and its head: format, width, height."""
-    picture = Image.fromarray(rgb)
-    if scale < 1.0 and rgb.shape[0] * rgb.shape[1] > SMALL:
+    picture, small = Image.fromarray(rgb), rgb.shape[0] * rgb.shape[1] <= SMALL
+    if scale < 1.0 and not small:
         size = max(16, round(rgb.shape[1] * scale)), max(16, round(rgb.shape[0] * scale))
         picture = picture.resize(size, Image.Resampling.BILINEAR)
-    small = picture.width * picture.height <= SMALL and scale == 1.0
     out = io.BytesIO()
     if small:
         picture.save(out, format="WEBP", quality=max(quality, 85), method=1)
