@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
+from torch.nn import functional
 
 from worldwright.model.config import CodecConfig
 
@@ -45,7 +45,7 @@ class _Block(nn.Module):
         nn.init.zeros_(self.second.weight)
 
     def forward(self, x: Tensor) -> Tensor:
-        return x + self.second(F.silu(self.first(F.silu(self.norm(x)))))  # type: ignore[no-any-return]
+        return x + self.second(functional.silu(self.first(functional.silu(self.norm(x)))))  # type: ignore[no-any-return]
 
 
 class Codec(nn.Module):

@@ -14,11 +14,13 @@ from torch import Tensor
 from worldwright.controls import ACTION_NAMES
 from worldwright.errors import WorldwrightError
 from worldwright.model.checkpoint import Trained, load
-from worldwright.model.codec import code_depth, to_input, to_picture
+from worldwright.model.codec import FACTOR, to_input, to_picture
 from worldwright.model.conditioning import controls, relative_pose
 from worldwright.model.device import choose_device
 from worldwright.model.dynamics import Cache
 from worldwright.model.memory import Archive
+from worldwright.model.sampler import sample
+from worldwright.model.sketching import sketch_latents
 from worldwright.model.splat import Sketch
 
 Memory = Literal["capture", "imagination"]
@@ -37,14 +39,6 @@ class Dreamed:
     c2w: NDArray[np.float64]
     frame: int
     known: float
-
-
-def sketch_input(sketch: Sketch, scale: float) -> Tensor:
-    """A sketch as the transformer takes it: [B, 5, H, W]."""
-    colour = (sketch.rgb.to(torch.float32) / 127.5 - 1).movedim(-1, -3)
-    depth = (code_depth(sketch.depth, scale) * 2 - 1)[:, None]
-    mask = sketch.mask[:, None].to(torch.float32)
-    return torch.cat([torch.cat([colour, depth], dim=1) * mask, mask], dim=1)
 
 
 class Dreamer:
@@ -113,9 +107,7 @@ class Dreamer:
         self._cache = self.trained.dynamics.begin(z, still)
         self._memory.add(first, away, self._pose)
         self._frame = self._since = 0
-        sketch = self.trained.dynamics.sketched(
-            sketch_input(Sketch(first[None], away[None], torch.isfinite(away)[None]), self._scale)[:, None]
-        )
+        sketch = sketch_latents(self.trained.codec, Sketch(first[None], away[None], torch.isfinite(away)[None]))
         self.trained.dynamics.step(self._cache, z, sketch, still, torch.zeros(1, device=self.device), keep=True)
         return Dreamed(picture, far, pose, 0, 1.0)
 
@@ -132,16 +124,9 @@ class Dreamer:
         dynamics, device = self.trained.dynamics, self.device
         told = controls(held.to(device)[None], relative_pose(self._pose, pose)[None])
         sketch = self._memory.sketch(pose, self.config.memory.sources)
-        sketched = dynamics.sketched(sketch_input(sketch, self._scale)[:, None])
-        shape = (1, self.config.codec.latent, self.height // 4, self.width // 4)
-        x = torch.randn(shape, generator=self._noise).to(device)
-        clean = x
-        for k in range(self.steps):
-            t = 1.0 - k / self.steps
-            clean = dynamics.step(self._cache, x, sketched, told, torch.full((1,), t, device=device), keep=False)
-            # Along the straight line from the noise to what is now thought to be clean.
-            x = clean + (x - clean) * ((t - 1.0 / self.steps) / t)
-        dynamics.step(self._cache, clean, sketched, told, torch.zeros(1, device=device), keep=True)
+        shape = (1, self.config.codec.latent, self.height // FACTOR, self.width // FACTOR)
+        noise = torch.randn(shape, generator=self._noise).to(device)
+        clean = sample(dynamics, self._cache, noise, sketch_latents(self.trained.codec, sketch), told, self.steps)
         rgb, depth = to_picture(self.trained.codec.decode(clean), self._scale)
         self._pose, self._frame, self._since = pose, self._frame + 1, self._since + 1
         known = float(sketch.mask.to(torch.float32).mean())

@@ -16,9 +16,10 @@ import torch
 from numpy.typing import NDArray
 
 from worldwright.model.checkpoint import Keyframes
-from worldwright.model.codec import Codec, code_depth, to_input
+from worldwright.model.codec import Codec, to_input
 from worldwright.model.config import MemoryConfig
 from worldwright.model.memory import Archive
+from worldwright.model.sketching import sketch_latents
 from worldwright.outputs import write_text
 from worldwright.train.footage import Footage
 
@@ -29,11 +30,11 @@ DONE = "prepared.json"
 
 @dataclass(frozen=True)
 class Prepared:
-    """``latents`` [F, C, h, w] float16; ``sketch`` [F, 5, H, W] uint8 (rgb, coded depth, mask 0 or 255); ``action`` [F, 10] float32;
+    """``latents`` [F, C, h, w] float16; ``sketch`` [F, C + 1, h, w] float16 (``model.sketching``); ``action`` [F, 10] float32;
     ``c2w`` [F, 4, 4] float64; ``starts`` [E + 1]: first frames of the episodes."""
 
     latents: NDArray[np.float16]
-    sketch: NDArray[np.uint8]
+    sketch: NDArray[np.float16]
     action: NDArray[np.float32]
     c2w: NDArray[np.float64]
     starts: NDArray[np.int64]
@@ -92,7 +93,7 @@ def prepare(
     total, h, w = int(starts[-1]), footage.lens.height, footage.lens.width
     forms: dict[str, tuple[tuple[int, ...], Any]] = {
         "latents": ((total, codec.config.latent, h // 4, w // 4), np.float16),
-        "sketch": ((total, 5, h, w), np.uint8),
+        "sketch": ((total, codec.config.latent + 1, h // 4, w // 4), np.float16),
         "action": ((total, 10), np.float32),
         "c2w": ((total, 4, 4), np.float64),
     }
@@ -119,9 +120,7 @@ def prepare(
             for k in range(len(rgb)):
                 allowed = (episodes != episode) | ((frames - (first + k)).abs() > NEIGHBOURS)
                 sketch = archive.sketch(torch.from_numpy(clip["camera.c2w"][k]).to(device), config.sources, allowed)
-                coded = (code_depth(sketch.depth[0], scale) * 255).round().to(torch.uint8)
-                mask = sketch.mask[0].to(torch.uint8) * 255
-                arrays["sketch"][at + k] = torch.cat([sketch.rgb[0].movedim(-1, 0), coded[None], mask[None]]).cpu().numpy()
+                arrays["sketch"][at + k] = sketch_latents(codec, sketch)[0].to(torch.float16).cpu().numpy()
             tell(at + len(rgb), total)
         for array in arrays.values():
             array.flush()

@@ -19,7 +19,7 @@ BLIND, TORN = 0.1, 0.4
 
 @dataclass(frozen=True)
 class Batch:
-    """Latents [B, T, C, h, w], sketch [B, T, 5, H, W], controls [B, T, 16]; the anchor's latents [B, C, h, w] and controls [B, 16]."""
+    """Latents [B, T, C, h, w], sketch [B, T, C + 1, h, w], controls [B, T, 16]; the anchor's latents [B, C, h, w] and controls [B, 16]."""
 
     z: Tensor
     sketch: Tensor
@@ -45,7 +45,7 @@ def draw(
     anchors = np.where((before > 0) | (after > 0), anchors, low)
     at = first[:, None] + np.arange(length)
     z = torch.from_numpy(np.asarray(prepared.latents[at], np.float32)).to(device)
-    sketch = sketches(torch.from_numpy(np.asarray(prepared.sketch[at])).to(device))
+    sketch = torch.from_numpy(np.asarray(prepared.sketch[at], np.float32)).to(device)
     poses, previous = (torch.from_numpy(np.asarray(prepared.c2w[k])) for k in (at, at - 1))
     told = controls(torch.from_numpy(np.asarray(prepared.action[at - 1])), relative_pose(previous, poses)).to(device)
     anchor = torch.from_numpy(np.asarray(prepared.latents[anchors], np.float32)).to(device)
@@ -53,17 +53,9 @@ def draw(
     return Batch(z, torn(sketch, generator), told, anchor, none)
 
 
-def sketches(stored: Tensor) -> Tensor:
-    """Stored sketches [..., 5, H, W] uint8 as the transformer takes them (``dreamer.sketch_input``)."""
-    mask = (stored[..., 4:, :, :] > 0).to(torch.float32)
-    colour = stored[..., :3, :, :].to(torch.float32) / 127.5 - 1
-    depth = stored[..., 3:4, :, :].to(torch.float32) / 127.5 - 1
-    return torch.cat([torch.cat([colour, depth], dim=-3) * mask, mask], dim=-3)
-
-
 def torn(sketch: Tensor, generator: torch.Generator) -> Tensor:
     """Some without anything, some without a rectangle."""
-    batch, frames, _, height, width = sketch.shape
+    batch, _, _, height, width = sketch.shape
     chance = torch.rand((batch, 6), generator=generator)
     keep = torch.ones((batch, 1, 1, height, width))
     for k in range(batch):

@@ -73,6 +73,10 @@ class FlowStage:
             batch.anchor_controls,
             causal=self._causal,
         )
-        rows = [self._codec.decode(batch.z[0])[:, :3], batch.sketch[0, :, :3], self._codec.decode(made[0].to(torch.float32))[:, :3]]
+        rows = [
+            self._codec.decode(batch.z[0])[:, :3],
+            self._codec.decode(batch.sketch[0, :, :-1])[:, :3],
+            self._codec.decode(made[0].to(torch.float32))[:, :3],
+        ]
         strips = [torch.cat(list(((row.clamp(-1, 1) + 1) * 127.5).movedim(1, -1)), dim=1) for row in rows]
         return torch.cat(strips).round().to(torch.uint8).cpu()
