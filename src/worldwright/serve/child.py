@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from worldwright.controls import ACTION_NAMES
 from worldwright.errors import WorldwrightError
 from worldwright.orphans import die_with_parent
 from worldwright.play.dream import ModelSession
@@ -30,7 +31,9 @@ Played = EngineSession | ModelSession
 def open_session(scene: Mapping[str, Any]) -> Played:
     """The session of a scene (``scenes.Scene.request``)."""
     if scene["kind"] == "model":
-        return ModelSession.open(Path(scene["path"]), memory=scene["memory"], device=scene["device"], steps=scene["steps"])
+        dream = ModelSession.open(Path(scene["path"]), memory=scene["memory"], device=scene["device"], steps=scene["steps"])
+        suit_threads(dream)
+        return dream
     from worldwright.world.files import load_world, resolve_packs
     from worldwright.world.looks import find_look
 
@@ -43,6 +46,23 @@ def open_session(scene: Mapping[str, Any]) -> Played:
     )
     session.suit()
     return session
+
+
+def suit_threads(session: ModelSession) -> None:
+    """As many threads of torch as are fastest now. Threads wait for each other by spinning: where other work holds the cores, two can be
+    twenty times slower than one."""
+    import torch
+
+    session.reset(0)
+    still, taken = np.zeros(len(ACTION_NAMES), np.float32), {}
+    for threads in sorted({1, min(4, os.cpu_count() or 1)}):
+        torch.set_num_threads(threads)
+        session.step(still)
+        start = time.perf_counter()
+        session.step(still)
+        session.step(still)
+        taken[threads] = time.perf_counter() - start
+    torch.set_num_threads(min(taken, key=lambda threads: taken[threads]))
 
 
 def answer(session: Played, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:

@@ -41,6 +41,7 @@ class Player:
             stdout=asyncio.subprocess.PIPE,
             stderr=errors,
             start_new_session=True,
+            env=os.environ | {"OMP_WAIT_POLICY": os.environ.get("OMP_WAIT_POLICY", "PASSIVE")},  # several of them share the cores
             limit=1 << 20,
         )
         player = cls(process, errors)
