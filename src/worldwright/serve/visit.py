@@ -102,7 +102,7 @@ class Visit:
                 if (error := task.exception()) is not None and not isinstance(error, WebSocketDisconnect | RuntimeError):
                     raise error
         finally:
-            for task in (listening, playing, *self._verdicts, *([self._dreaming] if self._dreaming else [])):
+            for task in (listening, playing, *self._verdicts):
                 task.cancel()
             await asyncio.gather(listening, playing, *self._verdicts, return_exceptions=True)
             await self._leave()
@@ -112,6 +112,10 @@ class Visit:
 
     async def _leave(self) -> None:
         players, self._players = self._players, []
+        dreaming, self._dreaming = self._dreaming, None
+        if dreaming is not None:
+            dreaming.cancel()
+            await asyncio.gather(dreaming, return_exceptions=True)
         await asyncio.gather(*(player.close() for player in players))
 
     async def _say(self, head: Mapping[str, Any]) -> None:
@@ -238,9 +242,10 @@ class Visit:
     async def _open(self, wish: messages.Open) -> None:
         if wish.scene >= len(self._rules.scenes):
             raise WorldwrightError(f"no scene {wish.scene}")
-        await self._settled()
-        await self._keep()
-        await self._leave()
+        try:
+            await self._keep()
+        finally:
+            await self._leave()
         scene, settings = self._rules.scenes[wish.scene], self._rules.settings
         await self._say({"type": "opening", "scene": wish.scene})
         requests = [source.request(settings, camera=wish.camera, memory=wish.memory) for source in scene.sources]
