@@ -125,11 +125,16 @@ def test_strangers_are_refused(server: Any) -> None:
         pass
 
 
-def test_a_killed_server_leaves_no_process(serving: Any, courtyard_file: Path, tmp_path: Path) -> None:
-    server = serving(courtyard_file, tmp_path, "--token", "a-token-of-a-test-01")
+def test_who_does_nothing_is_let_go_and_a_killed_server_leaves_no_process(
+    serving: Any, courtyard_file: Path, tmp_path: Path
+) -> None:
+    server = serving(courtyard_file, tmp_path, "--token", "a-token-of-a-test-01", "--idle", "5")
     base, query = server.address.replace("http", "ws").split("?")
     with pytest.raises(InvalidStatus, match="403"), connect(f"{base}play"):
         pass
+    with connect(f"{base}play?{query}", close_timeout=1) as idler:
+        start = time.monotonic()
+        assert code_of(idler) == 4003 and time.monotonic() - start >= 4
     with connect(f"{base}play?{query}", max_size=None, close_timeout=1) as visitor:
         visitor.send(json.dumps({"type": "open", "scene": 0}))
         pictures(visitor, 1)
@@ -157,15 +162,3 @@ def test_what_cannot_be_served_is_one_line(cli: Any, courtyard_file: Path, tmp_p
         find_source(tmp_path)
     for words, done in told.items():
         assert done.returncode == 2 and words in done.stderr and len(done.stderr.strip().splitlines()) == 1, done.stderr
-
-
-def test_a_visitor_who_does_nothing_is_let_go(serving: Any, courtyard_file: Path, tmp_path: Path) -> None:
-    server = serving(courtyard_file, tmp_path, "--idle", "5")
-    try:
-        with enter(server) as visitor:
-            start = time.monotonic()
-            assert code_of(visitor) == 4003
-            assert time.monotonic() - start >= 4
-        assert server.empty()
-    finally:
-        server.stop()

@@ -13,17 +13,18 @@ import math
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from worldwright.controls import ACTION_NAMES, MOUSE_RADIANS, Flag
-from worldwright.dataset.index import episode_rows
-from worldwright.dataset.reader import Dataset
 from worldwright.errors import WorldwrightError
 from worldwright.transforms import camera_look
+
+if TYPE_CHECKING:
+    from worldwright.dataset.reader import Dataset
 
 F64 = NDArray[np.float64]
 Rows = Mapping[str, NDArray[Any]]
@@ -253,6 +254,8 @@ def fit(dataset: Dataset) -> Walker:
 
     Where the dataset has no depth, or several worlds, nothing is known of walls. Raises WorldwrightError where it has too few frames, or a
     camera that does not ride with the character."""
+    from worldwright.dataset.index import episode_rows  # who only walks needs no reader of datasets, which takes long to import
+
     root = str(dataset.index.root)
     rows = [episode_rows(dataset.index.root, episode) for episode in dataset.episodes]
     motion, ride = fit_motion(rows, root), fit_ride(rows, root)
