@@ -36,8 +36,8 @@ find_python() {
 
 case $what in
     base) locks="requirements/base.txt" ;;
-    dev) locks="requirements/dev.txt" ;;
-    bench) locks="requirements/dev.txt" ;;
+    dev) locks="requirements/dev.txt requirements/train.txt" ;;
+    bench) locks="requirements/dev.txt requirements/train.txt" ;;
     *) die "unknown set-up $what: base, dev or bench" ;;
 esac
 
@@ -58,6 +58,14 @@ if [ "$what" != base ] && ! has_library 'libLLVM[-.]\(so\.\)\?\(1[7-9]\|2[0-9]\)
         say "no LLVM 17 or newer to be had: path tracing will be slow (as root: apt-get install libllvm19)"
 fi
 
+# The page is tested in a real browser; without one those tests are skipped and say so.
+if [ "$what" != base ] && ! command -v chromium >/dev/null && ! command -v chromium-browser >/dev/null && ! command -v google-chrome >/dev/null; then
+    say "installing Chromium for the tests of the page"
+    as_root env DEBIAN_FRONTEND=noninteractive sh -c \
+        'apt-get install -y -qq chromium >/dev/null 2>&1 || { apt-get update -qq && apt-get install -y -qq chromium >/dev/null 2>&1; }' ||
+        say "no Chromium to be had: the tests of the page are skipped (as root: apt-get install chromium)"
+fi
+
 python=$(find_python) || { need_packages python3 python3-venv; python=$(find_python) || die "Python 3.11 or newer is needed; name it with PYTHON=..."; }
 
 # shellcheck disable=SC2086
@@ -74,10 +82,19 @@ if [ ! -x .venv/bin/python ] || ! .venv/bin/python -m pip --version >/dev/null 2
         "$python" -m venv .venv || die "could not make a virtual environment with $python"
     }
 fi
-say "$(grep -c "==" "$locks") packages from $locks into .venv, a minute or more"
+# shellcheck disable=SC2086
+say "$(cat $locks | grep -c "==") packages from $locks into .venv, a minute or more"
 for lock in $locks; do
-    .venv/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r "$lock"
+    # The locks are whole but for what only torch's CUDA build needs: nothing else is to be looked for.
+    .venv/bin/python -m pip install -qq --disable-pip-version-check --require-hashes --no-deps -r "$lock"
 done
+case $locks in *train*)
+    if ! .venv/bin/python -c 'import torch' 2>/dev/null; then
+        say "NVIDIA's libraries for torch, some gigabytes"
+        .venv/bin/python -m pip install -qq --disable-pip-version-check --require-hashes --no-deps -r requirements/train-cuda.txt
+    fi
+    ;;
+esac
 .venv/bin/python -m pip install -qq --disable-pip-version-check --no-build-isolation --no-deps -e .
 if [ "$what" = bench ]; then
     # Blender (Cycles), the peer of the rendering benchmark, in an environment of its own: it wants Python 3.11 and an older numpy.
