@@ -16,6 +16,7 @@ from worldwright.model.checkpoint import Trained, make_modules, save
 from worldwright.model.codec import Codec
 from worldwright.model.config import preset, to_document
 from worldwright.model.device import choose_device
+from worldwright.model.walker import fit
 from worldwright.outputs import looks_whole, manifest_hash, write_text
 from worldwright.train.footage import Footage
 from worldwright.train.loop import Plan, Report, run_stage
@@ -95,6 +96,8 @@ def train(
         raise WorldwrightError("is there and is no model", where=str(out), fix="name another folder")
     half = chosen.type == "cuda" if half is None else half
     footage = Footage(data, config.dynamics.window + 1)
+    # What a session needs beside the weights; first, so that data it cannot be had from is refused before hours of training.
+    walker = fit(footage.clips).to_document()
     asked = {"config": to_document(config), "steps": steps.__dict__, "seed": seed, "data": manifest_hash(data), "half": half}
     request = content_id(asked)
     folder = run_folder(out)
@@ -114,6 +117,6 @@ def train(
             dynamics = unshared(dynamics, make_modules(config, footage.lens)[1], chosen)
         if team.first:
             record = {"dataset": str(data), "asked": asked, "request": request}
-            save(out, Trained(config, footage.lens, codec, dynamics, keyframes, {}, json.loads(json.dumps(record))))
+            save(out, Trained(config, footage.lens, codec, dynamics, keyframes, walker, json.loads(json.dumps(record))))
             write_text(folder / "done.txt", "the model is made; this folder can go\n")
     return Outcome(out, footage.frames, sum(p.numel() for m in (codec, dynamics) for p in m.parameters()))
