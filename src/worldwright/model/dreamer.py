@@ -62,8 +62,8 @@ class Dreamer:
         chosen = choose_device(device)
         return cls(load(Path(folder), chosen), chosen, steps)
 
-    def _archive(self, memory: Memory) -> Archive:
-        """A fresh archive; that of the capture is filled once and its later places used again."""
+    def archive(self, memory: Memory) -> Archive:
+        """An archive as it is when a session begins; that of the capture is filled once and its later places are used again."""
         grown = self.config.memory.grown
         if memory == "imagination":
             return Archive(grown, self.height, self.width, self._lens_matrix)
@@ -99,7 +99,7 @@ class Dreamer:
         if memory not in ("capture", "imagination"):
             raise WorldwrightError(f"no memory {memory!r}", fix="capture or imagination")
         self._pose = _pose(pose, self.device)
-        self._memory = self._archive(memory)
+        self._memory = self.archive(memory)
         self._noise = torch.Generator().manual_seed(seed)
         first, away = torch.from_numpy(picture).to(self.device), torch.from_numpy(far).to(self.device)
         z = self.trained.codec.encode(to_input(first, away, self._scale)[None])

@@ -10,7 +10,7 @@ from worldwright.model.splat import NEAR, Sketch, rays, splat
 
 MOST = 10
 """Frames that a view is made from, at most."""
-COLUMNS, ROWS = 12, 8
+COLUMNS, ROWS = 10, 6
 """Cells of a view, and points of a frame, by which it is found what covers what."""
 HIDDEN = 1.3
 """A point this many times as far as the nearest one in its cell is behind something."""

@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from PIL import Image
@@ -47,7 +49,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Report:
-    """A step: ``step`` of ``steps``, the loss and other figures, ``seconds`` of this process's work so far, ``frames`` trained on in them."""
+    """A step: ``step`` of ``steps``, the loss and other figures, ``seconds`` of work since it was begun or gone on with, ``frames`` trained on in them."""
 
     stage: str
     step: int
@@ -55,11 +57,29 @@ class Report:
     figures: dict[str, float]
     seconds: float
     frames: int
+    made: int
+    """Steps made since the stage was begun or gone on with."""
 
 
-def generator_of(seed: int, stage: str, step: int, rank: int) -> torch.Generator:
-    """The generator of a step."""
-    return torch.Generator().manual_seed(int(content_id([seed, stage, step, rank])[:15], 16))
+def generator_of(seed: int, stage: str, step: int, rank: int, what: str) -> torch.Generator:
+    """The generator of a step, for its batch or its loss."""
+    return torch.Generator().manual_seed(int(content_id([seed, stage, step, rank, what])[:15], 16))
+
+
+def _batches(stage: Stage, plan: Plan, crew: Crew, first: int) -> Iterator[Any]:
+    """The batches of the steps from ``first`` on, each made while the one before is trained on."""
+    with ThreadPoolExecutor(1, "batches") as ahead:
+
+        def start(step: int) -> Future[Any]:
+            return ahead.submit(stage.batch, generator_of(plan.seed, stage.name, step, crew.rank, "batch"))
+
+        waiting = start(first) if first < plan.steps else None
+        for step in range(first, plan.steps):
+            assert waiting is not None
+            batch = waiting.result()
+            if step + 1 < plan.steps:
+                waiting = start(step + 1)
+            yield batch
 
 
 def run_stage(stage: Stage, folder: Path, plan: Plan, crew: Crew, device: torch.device, tell: Callable[[Report], None]) -> None:
@@ -73,11 +93,11 @@ def run_stage(stage: Stage, folder: Path, plan: Plan, crew: Crew, device: torch.
     place = folder / stage.name
     done = _resume(place, named, average, optimizer, plan, device)
     began, frames = time.perf_counter(), 0
-    for step in range(done, plan.steps):
+    for step, batch in enumerate(_batches(stage, plan, crew, done), done):
         for group in optimizer.param_groups:
             group["lr"] = stage.rate * _schedule(step, plan.steps)
         with torch.autocast(device.type, torch.bfloat16, enabled=plan.half):
-            loss, figures = stage.loss(module, generator_of(plan.seed, stage.name, step, crew.rank))
+            loss, figures = stage.loss(module, batch, generator_of(plan.seed, stage.name, step, crew.rank, "loss"))
         optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         norm = torch.nn.utils.clip_grad_norm_(named.values(), CLIP)
@@ -95,7 +115,7 @@ def run_stage(stage: Stage, folder: Path, plan: Plan, crew: Crew, device: torch.
                 average[name].lerp_(p.detach(), 1 - keep)
         frames += stage.frames * crew.size
         told = {"loss": float(mean(loss.detach().clone(), crew)), "gradient": float(whole(norm)), **figures}
-        tell(Report(stage.name, step + 1, plan.steps, told, time.perf_counter() - began, frames))
+        tell(Report(stage.name, step + 1, plan.steps, told, time.perf_counter() - began, frames, step + 1 - done))
         if (step + 1) % plan.save_every == 0 or step + 1 == plan.steps:
             _save(place, step + 1, named, average, optimizer, plan, crew)
             if crew.size == 1:

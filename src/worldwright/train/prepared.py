@@ -6,7 +6,9 @@ Arrays of the whole dataset in a folder of the run, read by memory map: a clip i
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,12 +16,14 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from worldwright.model.checkpoint import Keyframes
 from worldwright.model.codec import Codec, to_input
 from worldwright.model.config import MemoryConfig
 from worldwright.model.memory import Archive
 from worldwright.model.sketching import sketch_latents
+from worldwright.model.splat import Sketch
 from worldwright.outputs import write_text
 from worldwright.train.footage import Footage
 
@@ -105,6 +109,7 @@ def prepare(
     archive = fill(keyframes, footage, config, device)
     episodes, frames = keyframes.episode.to(device), keyframes.frame.to(device)
     scale = codec.config.depth_scale
+    crew = ThreadPoolExecutor(os.cpu_count(), "sketches")
     for episode, _ in footage.episodes():
         if episode < done:
             continue
@@ -117,12 +122,20 @@ def prepare(
             here = slice(at, at + len(rgb))
             arrays["latents"][here] = codec.encode(to_input(rgb, depth, scale)).to(torch.float16).cpu().numpy()
             arrays["action"][here], arrays["c2w"][here] = clip["action"], clip["camera.c2w"]
-            for k in range(len(rgb)):
-                allowed = (episodes != episode) | ((frames - (first + k)).abs() > NEIGHBOURS)
-                sketch = archive.sketch(torch.from_numpy(clip["camera.c2w"][k]).to(device), config.sources, allowed)
-                arrays["sketch"][at + k] = sketch_latents(codec, sketch)[0].to(torch.float16).cpu().numpy()
+            views = torch.from_numpy(clip["camera.c2w"]).to(device)
+
+            def one(k: int, first: int = first, views: Tensor = views, episode: int = episode) -> Sketch:
+                with torch.inference_mode():
+                    allowed = (episodes != episode) | ((frames - (first + k)).abs() > NEIGHBOURS)
+                    return archive.sketch(views[k], config.sources, allowed)
+
+            # Many small operations, each too small for several threads: so several frames at once.
+            drawn = list(crew.map(one, range(len(rgb))))
+            sketch = Sketch(*(torch.cat([getattr(part, name) for part in drawn]) for name in ("rgb", "depth", "mask")))
+            arrays["sketch"][here] = sketch_latents(codec, sketch).to(torch.float16).cpu().numpy()
             tell(at + len(rgb), total)
         for array in arrays.values():
             array.flush()
         write_text(folder / DONE, json.dumps({"episodes": episode + 1}))
+    crew.shutdown()
     return Prepared(arrays["latents"], arrays["sketch"], arrays["action"], arrays["c2w"], starts)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, Self
 
 import torch
 
@@ -15,6 +16,7 @@ from worldwright.model.checkpoint import Trained, make_modules, save
 from worldwright.model.codec import Codec
 from worldwright.model.config import preset, to_document
 from worldwright.model.device import choose_device
+from worldwright.model.walker import fit
 from worldwright.outputs import looks_whole, manifest_hash, write_text
 from worldwright.train.footage import Footage
 from worldwright.train.loop import Plan, Report, run_stage
@@ -29,9 +31,21 @@ from worldwright.train.stages.forcing import forcing
 class Steps:
     """Steps of each stage."""
 
-    codec: int = 1500
-    bidirectional: int = 150
-    forcing: int = 900
+    codec: int = 700
+    bidirectional: int = 40
+    forcing: int = 300
+
+    @classmethod
+    def of(cls, words: Mapping[str, str]) -> Self:
+        """From words: stage to number; the default for stages that are not named. Raises WorldwrightError."""
+        values: dict[str, int] = {}
+        for name, text in words.items():
+            if name not in cls.__dataclass_fields__:
+                raise WorldwrightError(f"no stage {name!r}", where="--steps", fix=f"one of {', '.join(cls.__dataclass_fields__)}")
+            if not text.isdigit() or not 1 <= int(text) <= 10_000_000:
+                raise WorldwrightError(f"{name} is {text!r}", where="--steps", fix="a whole number, 1 to 10,000,000")
+            values[name] = int(text)
+        return cls(**values)
 
 
 @dataclass(frozen=True)
@@ -100,7 +114,14 @@ def train(
             run_stage(make(dynamics, codec, prepared, chosen), folder, replace(plan, steps=count), team, chosen, tell)
             dynamics = unshared(dynamics, make_modules(config, footage.lens)[1], chosen)
         if team.first:
-            record = {"dataset": str(data), "asked": asked, "request": request}
-            save(out, Trained(config, footage.lens, codec, dynamics, keyframes, {}, json.loads(json.dumps(record))))
+            record: dict[str, Any] = {"dataset": str(data), "asked": asked, "request": request}
+            walker: dict[str, Any] = {}
+            try:
+                walker = fit(footage.clips).to_document()
+            except (
+                WorldwrightError
+            ) as error:  # it can be judged along recorded poses all the same, and says why nobody can walk in it
+                record["no_walker"] = error.line()
+            save(out, Trained(config, footage.lens, codec, dynamics, keyframes, walker, json.loads(json.dumps(record))))
             write_text(folder / "done.txt", "the model is made; this folder can go\n")
     return Outcome(out, footage.frames, sum(p.numel() for m in (codec, dynamics) for p in m.parameters()))

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from worldwright.model.codec import Codec, to_input
 from worldwright.train.footage import Footage
 
-CLIPS, EACH = 6, 4
+CLIPS, EACH = 3, 8
 """Clips of a step, and frames taken of each."""
 NOISE = 0.1
 """Of the latents' deviation."""
@@ -37,9 +37,9 @@ class CodecStage:
             found.append(to_input(rgb, depth, self.module.config.depth_scale))  # type: ignore[union-attr, arg-type]
         return torch.cat(found).to(self._device)
 
-    def loss(self, module: nn.Module, generator: torch.Generator) -> tuple[Tensor, Mapping[str, float]]:
+    def loss(self, module: nn.Module, batch: Tensor, generator: torch.Generator) -> tuple[Tensor, Mapping[str, float]]:
         """L1 with gradients, and a small pull of the latents to zero."""
-        x = self.batch(generator)
+        x = batch
         latent = (len(x), self.module.config.latent, x.shape[-2] // 4, x.shape[-1] // 4)  # type: ignore[union-attr]
         noise = torch.randn(latent, generator=generator).to(x.device) * NOISE  # type: ignore[arg-type]
         made, z = module(x, noise)

@@ -47,9 +47,8 @@ class FlowStage:
     def batch(self, generator: torch.Generator) -> Batch:
         return draw(self._prepared, self._starts, CLIPS, self._length, generator, self._device)
 
-    def loss(self, module: nn.Module, generator: torch.Generator) -> tuple[Tensor, Mapping[str, float]]:
+    def loss(self, module: nn.Module, batch: Batch, generator: torch.Generator) -> tuple[Tensor, Mapping[str, float]]:
         """Mean squared error of the clean latents."""
-        batch = self.batch(generator)
         t = self._levels(CLIPS, self._length, generator).to(self._device)
         noise = torch.randn(batch.z.shape, generator=generator).to(self._device)
         level = t[..., None, None, None]

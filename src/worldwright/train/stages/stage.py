@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -20,7 +20,10 @@ class Stage(Protocol):
     frames: int
     """Frames that a step of one process trains on."""
 
-    def loss(self, module: nn.Module, generator: torch.Generator) -> tuple[Tensor, Mapping[str, float]]:
+    def batch(self, generator: torch.Generator) -> Any:
+        """What a step trains on. It is called from another thread, while the step before is computed."""
+
+    def loss(self, module: nn.Module, batch: Any, generator: torch.Generator) -> tuple[Tensor, Mapping[str, float]]:
         """The loss of a step, and figures to show beside it."""
 
     def picture(self, module: nn.Module) -> Tensor:
