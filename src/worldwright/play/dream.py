@@ -99,6 +99,13 @@ class ModelSession:
         dreamer = Dreamer.open(folder, device=device, steps=steps)
         trained = dreamer.trained
         frames = trained.keyframes
+        if not trained.walker:
+            why = str(trained.record.get("no_walker", "it was trained without one"))[:300]
+            raise WorldwrightError(
+                f"has no walker, so nobody can walk in it ({why})",
+                where=str(folder),
+                fix="train it on takes from a camera that rides",
+            )
         walker = Walker.from_document(trained.walker, f"{folder}: walker")
         starts = Starts(*(value.cpu().numpy() for value in (frames.rgb, frames.depth, frames.c2w, frames.state)))
         return cls(dreamer, walker, starts, memory=memory)

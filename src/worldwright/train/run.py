@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import torch
 
@@ -96,8 +96,6 @@ def train(
         raise WorldwrightError("is there and is no model", where=str(out), fix="name another folder")
     half = chosen.type == "cuda" if half is None else half
     footage = Footage(data, config.dynamics.window + 1)
-    # What a session needs beside the weights; first, so that data it cannot be had from is refused before hours of training.
-    walker = fit(footage.clips).to_document()
     asked = {"config": to_document(config), "steps": steps.__dict__, "seed": seed, "data": manifest_hash(data), "half": half}
     request = content_id(asked)
     folder = run_folder(out)
@@ -116,7 +114,14 @@ def train(
             run_stage(make(dynamics, codec, prepared, chosen), folder, replace(plan, steps=count), team, chosen, tell)
             dynamics = unshared(dynamics, make_modules(config, footage.lens)[1], chosen)
         if team.first:
-            record = {"dataset": str(data), "asked": asked, "request": request}
+            record: dict[str, Any] = {"dataset": str(data), "asked": asked, "request": request}
+            walker: dict[str, Any] = {}
+            try:
+                walker = fit(footage.clips).to_document()
+            except (
+                WorldwrightError
+            ) as error:  # it can be judged along recorded poses all the same, and says why nobody can walk in it
+                record["no_walker"] = error.line()
             save(out, Trained(config, footage.lens, codec, dynamics, keyframes, walker, json.loads(json.dumps(record))))
             write_text(folder / "done.txt", "the model is made; this folder can go\n")
     return Outcome(out, footage.frames, sum(p.numel() for m in (codec, dynamics) for p in m.parameters()))
