@@ -597,6 +597,83 @@ def demo(
     _make(demo_recipe(engine, renderers, looks), Path.cwd(), out, {}, jobs)
 
 
+@app.command()
+def train(
+    dataset: Annotated[Path | None, typer.Argument(help="A packed dataset with depth, of one camera and size.")] = None,
+    out: Annotated[Path | None, typer.Option("-o", "--out", help="The model's folder; OUT.run beside it keeps the run.")] = None,
+    preset: Annotated[str, typer.Option(help="tiny (a CPU), small (one GPU) or large (many).")] = "tiny",
+    steps: Annotated[
+        list[str],
+        typer.Option("--steps", metavar="STAGE=STEPS", help="Of codec, bidirectional, forcing; may be given several times."),
+    ] = [],
+    seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Of all that is random.")] = 0,
+    device: Annotated[str, typer.Option(help="auto, cpu or gpu.")] = "auto",
+    save_every: Annotated[int, typer.Option(min=1, help="Steps from one save, and one picture, to the next.")] = 100,
+    describe: Annotated[bool, typer.Option("--describe", help="Print what the preset is and costs, and stop.")] = False,
+) -> None:
+    """Train a world model on a dataset. Run the same command again to go on after a stop."""
+    _need("torch", "train")
+    if describe:
+        from worldwright.train.describe import describe as lines
+
+        for line in lines(preset):
+            console.print(line, highlight=False)
+        return
+    if dataset is None or out is None:
+        raise WorldwrightError("which dataset, and which folder?", fix="worldwright train DATASET -o MODEL")
+    from worldwright.train.run import Steps
+    from worldwright.train.run import train as run
+    from worldwright.train.watch import Watch
+
+    with Watch(errors) as watch:
+        outcome = run(
+            dataset,
+            out,
+            preset_name=preset,
+            steps=Steps.of(_assignments(steps, "steps")),
+            seed=seed,
+            device=device,
+            save_every=save_every,
+            tell=watch.step,
+            tell_prepared=watch.prepared,
+        )
+    console.print(f"{outcome.folder}: {outcome.parameters:,} parameters, trained on {outcome.frames:,} frames", highlight=False)
+
+
+@app.command()
+def evaluate(
+    model: Annotated[Path, typer.Argument(help="A model's folder.")],
+    dataset: Annotated[Path, typer.Argument(help="A packed dataset of takes that it was not trained on.")],
+    out: OutOption,
+    device: Annotated[str, typer.Option(help="auto, cpu or gpu.")] = "auto",
+    steps: Annotated[int | None, typer.Option(min=1, max=64, help="Of denoising a frame; the model's own unless given.")] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Of the model's noise.")] = 0,
+    frames: Annotated[int, typer.Option(min=1, help="Frames of each take at most.")] = 510,
+    as_json: JsonOption = False,
+) -> None:
+    """Judge a world model against the engine's own pictures, and against what it must beat."""
+    _need("torch", "train")
+    from worldwright.evaluate.run import evaluate as run
+    from worldwright.evaluate.table import table
+
+    figures = _with_progress(
+        f"evaluate {model.name}",
+        lambda progress: run(model, dataset, out, device=device, steps=steps, seed=seed, most=frames, tell=progress),
+    )
+    if as_json:
+        sys.stdout.write((out / "figures.json").read_text() + "\n")
+        return
+    console.print(table(figures))
+    console.print(f"page: {out / 'index.html'}", highlight=False)
+
+
+def _need(module: str, extra: str) -> None:
+    from importlib.util import find_spec
+
+    if find_spec(module) is None:
+        raise WorldwrightError(f"{module} is not installed", fix=f"pip install 'worldwright[{extra}]'")
+
+
 _STOPPED = "stopped: what was finished is kept; run the same command again to go on"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
+from torch.nn import functional
 
 from worldwright.model.config import CodecConfig
 
@@ -45,7 +45,7 @@ class _Block(nn.Module):
         nn.init.zeros_(self.second.weight)
 
     def forward(self, x: Tensor) -> Tensor:
-        return x + self.second(F.silu(self.first(F.silu(self.norm(x)))))  # type: ignore[no-any-return]
+        return x + self.second(functional.silu(self.first(functional.silu(self.norm(x)))))  # type: ignore[no-any-return]
 
 
 class Codec(nn.Module):
@@ -57,11 +57,11 @@ class Codec(nn.Module):
     def __init__(self, config: CodecConfig) -> None:
         super().__init__()
         self.config = config
-        a, b, c = config.width
+        b, c = config.width
+        # At full size there is only a shuffle of pixels: convolutions there would cost more than all others.
         self.encoder = nn.Sequential(
-            nn.Conv2d(4, a, 3, padding=1),
-            nn.SiLU(),
-            nn.Conv2d(a, b, 4, stride=2, padding=1),
+            nn.PixelUnshuffle(2),
+            nn.Conv2d(16, b, 3, padding=1),
             *(_Block(b) for _ in range(config.blocks)),
             nn.Conv2d(b, c, 4, stride=2, padding=1),
             *(_Block(c) for _ in range(config.blocks)),
@@ -74,10 +74,9 @@ class Codec(nn.Module):
             nn.Conv2d(c, b * 4, 3, padding=1),
             nn.PixelShuffle(2),
             *(_Block(b) for _ in range(config.blocks)),
-            nn.Conv2d(b, a * 4, 3, padding=1),
-            nn.PixelShuffle(2),
             nn.SiLU(),
-            nn.Conv2d(a, 4, 3, padding=1),
+            nn.Conv2d(b, 16, 3, padding=1),
+            nn.PixelShuffle(2),
         )
         self.register_buffer("shift", torch.zeros(config.latent))
         self.register_buffer("scale", torch.ones(config.latent))

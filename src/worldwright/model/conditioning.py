@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
+from torch.nn import functional
 
 from worldwright.controls import ACTION_NAMES
 
@@ -68,4 +68,4 @@ class Conditioner(nn.Module):
         x = self.of_controls(self._features(controls)) + self.of_noise(self._features(noise[..., None]))
         if anchor:
             x = x + self.anchor
-        return self.out(F.silu(x))  # type: ignore[no-any-return]
+        return self.out(functional.silu(x))  # type: ignore[no-any-return]

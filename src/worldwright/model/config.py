@@ -11,9 +11,9 @@ from worldwright.errors import WorldwrightError
 
 @dataclass(frozen=True)
 class CodecConfig:
-    """``width``: channels at full, half and quarter size. ``latent``: channels of a latent, a quarter as wide and high as the picture."""
+    """``width``: channels at half and quarter size. ``latent``: channels of a latent, a quarter as wide and high as the picture."""
 
-    width: tuple[int, int, int] = (24, 48, 64)
+    width: tuple[int, int] = (40, 80)
     blocks: int = 1
     latent: int = 8
     depth_scale: float = 3.0
@@ -58,13 +58,13 @@ PRESETS: Mapping[str, ModelConfig] = {
     "tiny": ModelConfig("tiny", CodecConfig(), DynamicsConfig(), MemoryConfig()),
     "small": ModelConfig(
         "small",
-        CodecConfig((64, 128, 192), 2, 12),
+        CodecConfig((128, 192), 2, 12),
         DynamicsConfig(width=512, layers=12, heads=8, window=16),
         MemoryConfig(keyframes=4000, grown=1024),
     ),
     "large": ModelConfig(
         "large",
-        CodecConfig((128, 256, 384), 3, 16),
+        CodecConfig((256, 384), 3, 16),
         DynamicsConfig(width=1536, layers=28, heads=24, window=32),
         MemoryConfig(keyframes=16000, grown=4096),
     ),
@@ -86,7 +86,17 @@ def to_document(config: ModelConfig) -> dict[str, Any]:
     return asdict(config)
 
 
-LIMITS = {"width": 4096, "layers": 128, "heads": 64, "window": 256, "patch": 8, "mlp": 8, "frequencies": 32, "steps": 64, "blocks": 8}
+LIMITS = {
+    "width": 4096,
+    "layers": 128,
+    "heads": 64,
+    "window": 256,
+    "patch": 8,
+    "mlp": 8,
+    "frequencies": 32,
+    "steps": 64,
+    "blocks": 8,
+}
 LIMITS |= {"latent": 64, "keyframes": 100_000, "sources": 32, "grown": 100_000}
 """What a checkpoint of a stranger's may ask for at most."""
 

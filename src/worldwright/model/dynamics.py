@@ -2,8 +2,8 @@
 
 Tokens are patches of a frame's latents. A layer attends within each frame, then each place attends to itself in the frames before (causal,
 within a window, and to the anchor: a frame that stays at the head of the sequence), then an MLP; all modulated by the frame's conditioning
-(AdaLN-zero: Peebles and Xie 2023). Queries and keys are normalised (QK norm). The sketch of the memory enters as pixels with its mask, added
-to the tokens of the frame that is to be made. Rectified flow (Liu et al. 2023) with x0 prediction: ``x_t = (1 - t) x_0 + t noise``; each frame
+(AdaLN-zero: Peebles and Xie 2023). Queries and keys are normalised (QK norm). The sketch of the memory enters as latents with its mask
+(``sketching``), added to the tokens of the frame that is to be made; what is predicted is the difference to it where it is known. Rectified flow (Liu et al. 2023) with x0 prediction: ``x_t = (1 - t) x_0 + t noise``; each frame
 has a noise level of its own (diffusion forcing: Chen et al. 2024).
 """
 
@@ -13,21 +13,18 @@ from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
+from torch.nn import functional
 
 from worldwright.model.codec import FACTOR
 from worldwright.model.conditioning import Conditioner
 from worldwright.model.config import DynamicsConfig
-
-SKETCH = 5
-"""Channels of a sketch: rgb, coded depth (all -1..1), mask (0 or 1)."""
 
 
 class _Norm(nn.Module):
     """Root mean square to one (Zhang and Sennrich 2019), without weights: the modulation has them."""
 
     def forward(self, x: Tensor) -> Tensor:
-        return F.rms_norm(x, (x.shape[-1],))
+        return functional.rms_norm(x, (x.shape[-1],))
 
 
 class _Attention(nn.Module):
@@ -43,10 +40,10 @@ class _Attention(nn.Module):
         qkv = self.qkv(x).unflatten(-1, (3, self.heads, -1)).movedim(-3, 0).transpose(-2, -3)
         q, k, v = qkv.unbind(0)
         d = q.shape[-1]
-        return F.rms_norm(q, (d,)) * self.gain[0], F.rms_norm(k, (d,)) * self.gain[1], v
+        return functional.rms_norm(q, (d,)) * self.gain[0], functional.rms_norm(k, (d,)) * self.gain[1], v
 
     def join(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> Tensor:
-        return self.out(F.scaled_dot_product_attention(q, k, v, attn_mask=mask).transpose(-2, -3).flatten(-2))  # type: ignore[no-any-return]
+        return self.out(functional.scaled_dot_product_attention(q, k, v, attn_mask=mask).transpose(-2, -3).flatten(-2))  # type: ignore[no-any-return]
 
 
 class _Layer(nn.Module):
@@ -64,7 +61,7 @@ class _Layer(nn.Module):
 
     def parts(self, c: Tensor) -> tuple[Tensor, ...]:
         """Shift, scale and gate of the three parts, each [B, T, 1, width], from conditioning [B, T, width]."""
-        return self.modulation(F.silu(c))[:, :, None].chunk(9, dim=-1)  # type: ignore[no-any-return]
+        return self.modulation(functional.silu(c))[:, :, None].chunk(9, dim=-1)  # type: ignore[no-any-return]
 
 
 def _modulated(norm: _Norm, x: Tensor, shift: Tensor, scale: Tensor) -> Tensor:
@@ -90,7 +87,7 @@ class Dynamics(nn.Module):
         self.rows, self.columns = height // side, width // side
         d = config.width
         self.embed = nn.Linear(latent * config.patch**2, d)
-        self.of_sketch = nn.Linear(SKETCH * side**2, d)
+        self.of_sketch = nn.Linear((latent + 1) * config.patch**2, d)
         self.place = nn.Parameter(torch.randn(self.rows * self.columns, d) * 0.02)
         self.conditioner = Conditioner(d, config.frequencies)
         self.layers = nn.ModuleList(_Layer(config) for _ in range(config.layers))
@@ -104,7 +101,9 @@ class Dynamics(nn.Module):
     def tokens(self, z: Tensor) -> Tensor:
         """Latents [B, T, C, h, w] to patches [B, T, S, C * patch^2]."""
         p = self.config.patch
-        return z.unflatten(-1, (self.columns, p)).unflatten(-3, (self.rows, p)).permute(0, 1, 3, 5, 2, 4, 6).flatten(4).flatten(2, 3)
+        return (
+            z.unflatten(-1, (self.columns, p)).unflatten(-3, (self.rows, p)).permute(0, 1, 3, 5, 2, 4, 6).flatten(4).flatten(2, 3)
+        )
 
     def latents(self, tokens: Tensor) -> Tensor:
         """The inverse of ``tokens``."""
@@ -112,28 +111,30 @@ class Dynamics(nn.Module):
         x = tokens.unflatten(2, (self.rows, self.columns)).unflatten(-1, (self.latent, p, p))
         return x.permute(0, 1, 4, 2, 5, 3, 6).flatten(5).flatten(3, 4)
 
-    def sketched(self, sketch: Tensor) -> Tensor:
-        """Sketches [B, T, 5, H, W] to [B, T, S, width]."""
-        side = self.config.patch * FACTOR
-        x = sketch.unflatten(-1, (self.columns, side)).unflatten(-3, (self.rows, side)).permute(0, 1, 3, 5, 2, 4, 6)
-        return self.of_sketch(x.flatten(4).flatten(2, 3))  # type: ignore[no-any-return]
-
     def _enter(self, z: Tensor, sketch: Tensor | None) -> Tensor:
         x = self.embed(self.tokens(z)) + self.place
-        return x if sketch is None else x + self.sketched(sketch)
+        return x if sketch is None else x + self.of_sketch(self.tokens(sketch))
 
-    def _leave(self, x: Tensor, c: Tensor) -> Tensor:
-        shift, scale = self.last(F.silu(c))[:, :, None].chunk(2, dim=-1)
-        return self.latents(self.head(_modulated(self.norm, x, shift, scale)))
+    def _leave(self, x: Tensor, c: Tensor, sketch: Tensor) -> Tensor:
+        shift, scale = self.last(functional.silu(c))[:, :, None].chunk(2, dim=-1)
+        return self.latents(self.head(_modulated(self.norm, x, shift, scale))) + sketch[:, :, :-1] * sketch[:, :, -1:]
 
     def forward(
-        self, z: Tensor, sketch: Tensor, controls: Tensor, noise: Tensor, anchor: Tensor, anchor_controls: Tensor, *, causal: bool = True
+        self,
+        z: Tensor,
+        sketch: Tensor,
+        controls: Tensor,
+        noise: Tensor,
+        anchor: Tensor,
+        anchor_controls: Tensor,
+        *,
+        causal: bool = True,
     ) -> Tensor:
         """Predicted clean latents of T frames at once.
 
         Args:
             z: noised latents [B, T, C, h, w].
-            sketch: [B, T, 5, H, W].
+            sketch: [B, T, C + 1, h, w]: latents of the sketch, and the share of each that is known.
             controls: [B, T, 16], what led to each frame.
             noise: level of each frame [B, T], 0 to 1.
             anchor: clean latents of the anchor [B, C, h, w].
@@ -155,7 +156,7 @@ class Dynamics(nn.Module):
         for layer in self.layers:
             assert isinstance(layer, _Layer)
             x = self._layer(layer, x, c, back, allowed)
-        return self._leave(x[:, 1:], c[:, 1:])
+        return self._leave(x[:, 1:], c[:, 1:], sketch)
 
     def _layer(self, layer: _Layer, x: Tensor, c: Tensor, back: Tensor, allowed: Tensor) -> Tensor:
         s1, g1, a1, s2, g2, a2, s3, g3, a3 = layer.parts(c)
@@ -178,7 +179,10 @@ class Dynamics(nn.Module):
     def begin(self, anchor: Tensor, anchor_controls: Tensor) -> Cache:
         """A session's cache: the anchor's keys and values, no frames yet."""
         cache = Cache()
-        x, c = self._enter(anchor[:, None], None), self.conditioner(anchor_controls[:, None], anchor.new_zeros(len(anchor), 1), anchor=True)
+        x, c = (
+            self._enter(anchor[:, None], None),
+            self.conditioner(anchor_controls[:, None], anchor.new_zeros(len(anchor), 1), anchor=True),
+        )
         for layer in self.layers:
             assert isinstance(layer, _Layer)
             s1, g1, a1, s2, g2, a2, s3, g3, a3 = layer.parts(c)
@@ -191,10 +195,10 @@ class Dynamics(nn.Module):
             x = x + a3 * layer.mlp(_modulated(layer.norm, x, s3, g3))
         return cache
 
-    def step(self, cache: Cache, z: Tensor, sketched: Tensor, controls: Tensor, noise: Tensor, *, keep: bool) -> Tensor:
-        """Predicted clean latents [B, C, h, w] of the next frame, from noised ones; ``sketched`` is ``sketched(sketch)``, the same in every
-        step of a frame. ``keep``: remember the frame as it is given now, the oldest leaves the window."""
-        x = self.embed(self.tokens(z[:, None])) + self.place + sketched
+    def step(self, cache: Cache, z: Tensor, sketch: Tensor, controls: Tensor, noise: Tensor, *, keep: bool) -> Tensor:
+        """Predicted clean latents [B, C, h, w] of the next frame, from noised ones; ``sketch`` [B, C + 1, h, w].
+        ``keep``: remember the frame as it is given now, the oldest leaves the window."""
+        x = self._enter(z[:, None], sketch[:, None])
         c = self.conditioner(controls[:, None], noise[:, None])
         window = self.config.window
         for n, layer in enumerate(self.layers):
@@ -211,4 +215,4 @@ class Dynamics(nn.Module):
             keys, values = torch.cat([held[0], keys], dim=-2), torch.cat([held[1], values], dim=-2)
             x = x + a2 * layer.time.join(q, keys, values, bias.to(q.dtype)).transpose(1, 2)
             x = x + a3 * layer.mlp(_modulated(layer.norm, x, s3, g3))
-        return self._leave(x, c)[:, 0]
+        return self._leave(x, c, sketch[:, None])[:, 0]

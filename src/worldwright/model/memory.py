@@ -10,7 +10,7 @@ from worldwright.model.splat import NEAR, Sketch, rays, splat
 
 MOST = 10
 """Frames that a view is made from, at most."""
-COLUMNS, ROWS = 12, 8
+COLUMNS, ROWS = 10, 6
 """Cells of a view, and points of a frame, by which it is found what covers what."""
 HIDDEN = 1.3
 """A point this many times as far as the nearest one in its cell is behind something."""
@@ -36,6 +36,10 @@ class Archive:
     def seal(self) -> None:
         """What is there now stays."""
         self._kept = self._next = self.count
+
+    def forget(self) -> None:
+        """Only what was there at ``seal`` is left."""
+        self.count = self._next = self._kept
 
     def add(self, rgb: Tensor, depth: Tensor, c2w: Tensor) -> int:
         """Keep a frame: [H, W, 3] uint8, [H, W] float32, [4, 4]. Returns its place, or -1 where all places are kept for others."""
@@ -97,7 +101,11 @@ class Archive:
         if not len(places):
             height, width = self.rgb.shape[1:3]
             blank = torch.zeros((1, height, width), dtype=torch.bool, device=self.rgb.device)
-            return Sketch(torch.zeros((1, height, width, 3), dtype=torch.uint8, device=blank.device), torch.full(blank.shape, torch.nan), blank)
+            return Sketch(
+                torch.zeros((1, height, width, 3), dtype=torch.uint8, device=blank.device),
+                torch.full(blank.shape, torch.nan),
+                blank,
+            )
         return splat(self.rgb[places][None], self.depth[places][None], self.c2w[places][None], self.K, view[None])
 
 

@@ -81,7 +81,9 @@ def splat(rgb: Tensor, depth: Tensor, c2w: Tensor, K: Tensor, view: Tensor) -> S
     colour = rgb.reshape(-1, 3)[index.flatten()].reshape(batch, height, width, 3)
     # The point's depth in the view, of all points: ``which`` may have left some out.
     all_z = torch.where(good, points[..., 2], torch.full_like(safe, torch.nan)).flatten()
-    seen = torch.where(mask, all_z[index.flatten()].reshape(batch, height, width), torch.full_like(mask, torch.nan, dtype=torch.float32))
+    seen = torch.where(
+        mask, all_z[index.flatten()].reshape(batch, height, width), torch.full_like(mask, torch.nan, dtype=torch.float32)
+    )
     return Sketch(torch.where(mask[..., None], colour, torch.zeros_like(colour)), seen, mask)
 
 
@@ -119,14 +121,7 @@ def _depth_of(code: Tensor, total: int) -> Tensor:
 def _mended(code: Tensor, total: int) -> Tensor:
     """Cracks of a pixel, empty or with something far behind in them, get the nearest of what is around: where 6 of the 8 neighbours are
     nearer."""
-    around = torch.stack(
-        [
-            torch.roll(code, (dy, dx), (1, 2))
-            for dy in (-1, 0, 1)
-            for dx in (-1, 0, 1)
-            if (dy, dx) != (0, 0)
-        ]
-    )
+    around = torch.stack([torch.roll(code, (dy, dx), (1, 2)) for dy in (-1, 0, 1) for dx in (-1, 0, 1) if (dy, dx) != (0, 0)])
     depth = _depth_of(code, total)
     nearer = (_depth_of(around, total) * SAME < depth).sum(0)
     # What is rolled in from the other side of the picture counts for nothing.
