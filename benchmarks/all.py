@@ -13,6 +13,7 @@ COMMANDS = (
     ("render.py", "--cycles"),
     ("pathtraced.py",),
     ("doom.py",),
+    ("serve.py",),
     ("faults.py", "--faults", "1000", "--good", "100"),
 )
 

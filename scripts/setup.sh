@@ -58,6 +58,14 @@ if [ "$what" != base ] && ! has_library 'libLLVM[-.]\(so\.\)\?\(1[7-9]\|2[0-9]\)
         say "no LLVM 17 or newer to be had: path tracing will be slow (as root: apt-get install libllvm19)"
 fi
 
+# The page is tested in a real browser; without one those tests are skipped and say so.
+if [ "$what" != base ] && ! command -v chromium >/dev/null && ! command -v chromium-browser >/dev/null && ! command -v google-chrome >/dev/null; then
+    say "installing Chromium for the tests of the page"
+    as_root env DEBIAN_FRONTEND=noninteractive sh -c \
+        'apt-get install -y -qq chromium >/dev/null 2>&1 || { apt-get update -qq && apt-get install -y -qq chromium >/dev/null 2>&1; }' ||
+        say "no Chromium to be had: the tests of the page are skipped (as root: apt-get install chromium)"
+fi
+
 python=$(find_python) || { need_packages python3 python3-venv; python=$(find_python) || die "Python 3.11 or newer is needed; name it with PYTHON=..."; }
 
 # shellcheck disable=SC2086

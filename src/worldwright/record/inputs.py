@@ -10,6 +10,8 @@ from worldwright.controls import KEYS, Control
 from worldwright.errors import WorldwrightError
 
 ALL_KEYS = (1 << len(KEYS)) - 1
+MOST_COUNTS = 20_000
+"""Mouse counts of a frame: eight turns around."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +55,18 @@ def tick_controls(frame: FrameInput, ticks: int) -> Sequence[Control]:
     return [
         Control(frame.keys, dx, dy) for dx, dy in zip(_spread(frame.mouse_dx, ticks), _spread(frame.mouse_dy, ticks), strict=True)
     ]
+
+
+def action_controls(action: Sequence[float], ticks: int) -> list[Control]:
+    """The controls of a frame's ticks for an issued action (``controls.ACTION_NAMES``): each key is held from the frame's start on for its share
+    of the ticks, and the mouse's counts, rounded, are spread over them. Raises WorldwrightError for shares beyond 0 to 1 or too many counts."""
+    values = [float(value) for value in action]
+    keys, mouse = values[: len(KEYS)], values[len(KEYS) :]
+    if len(mouse) != 2 or not all(0.0 <= share <= 1.0 for share in keys) or not all(abs(counts) <= MOST_COUNTS for counts in mouse):
+        raise WorldwrightError(
+            f"an action of {len(values)} numbers, keys {keys}, mouse {mouse}",
+            fix=f"{len(KEYS)} shares from 0 to 1 and two mouse counts of at most {MOST_COUNTS}",
+        )
+    until = [round(share * ticks) for share in keys]
+    across, down = (_spread(round(counts), ticks) for counts in mouse)
+    return [Control(sum(1 << k for k, end in enumerate(until) if tick < end), across[tick], down[tick]) for tick in range(ticks)]

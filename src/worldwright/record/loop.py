@@ -112,6 +112,40 @@ def asset_hashes(world: World, packs: Mapping[str, Path]) -> dict[str, str]:
     return {f"{pack}/{path}": hash_file(packs[pack] / path) for pack, path in sorted(named)}
 
 
+def header_of(
+    engine: Engine,
+    world: World,
+    packs: Mapping[str, Path],
+    state: State,
+    *,
+    policy: str,
+    params: Mapping[str, object],
+    seed: int,
+    rates: tuple[int, int, int],
+    assets: bool = True,
+) -> TakeHeader:
+    """What a take says of itself, for an engine that has loaded ``world`` and its ``state`` at tick 0. ``rates``: ticks a second, a sample
+    and a frame. ``assets``: hash the files that the world names; without it the header is for looking, not for writing."""
+    return TakeHeader(
+        world=world,
+        world_hash=world_hash(world),
+        assets=asset_hashes(world, packs) if assets else {},
+        engine=engine.name,
+        engine_version=engine.version,
+        settings={key: str(value) for key, value in engine.snapshot().items()},
+        policy=policy,
+        policy_params=dict(params),
+        seed=seed,
+        tick_rate=rates[0],
+        sample_ticks=rates[1],
+        frame_ticks=rates[2],
+        body_ids=tuple(engine.body_ids),
+        character_ids=tuple(engine.character_ids),
+        joint_counts=tuple(len(c.bones) for c in state.characters),
+        rigs=tuple(state.cameras),
+    )
+
+
 def record(
     world: World,
     packs: Mapping[str, Path],
@@ -163,23 +197,15 @@ def record(
     try:
         runner.load(world, packs, tick_rate=tick_rate, seed=seed)
         state = runner.state()
-        header = TakeHeader(
-            world=world,
-            world_hash=world_hash(world),
-            assets=asset_hashes(world, packs),
-            engine=runner.name,
-            engine_version=runner.version,
-            settings={key: str(value) for key, value in runner.snapshot().items()},
+        header = header_of(
+            runner,
+            world,
+            packs,
+            state,
             policy=player.name,
-            policy_params=dict(player.params),
+            params=player.params,
             seed=seed,
-            tick_rate=tick_rate,
-            sample_ticks=sample_ticks,
-            frame_ticks=frame_ticks,
-            body_ids=tuple(runner.body_ids),
-            character_ids=tuple(runner.character_ids),
-            joint_counts=tuple(len(c.bones) for c in state.characters),
-            rigs=tuple(state.cameras),
+            rates=(tick_rate, sample_ticks, frame_ticks),
         )
         clock.lap("load")
         clock.settle()

@@ -10,14 +10,16 @@ from typing import Self
 
 import torch
 
+import worldwright.dataset
 from worldwright.errors import WorldwrightError
 from worldwright.ids import content_id
 from worldwright.model.checkpoint import Trained, make_modules, save
 from worldwright.model.codec import Codec
 from worldwright.model.config import preset, to_document
 from worldwright.model.device import choose_device
+from worldwright.model.walker import fit
 from worldwright.outputs import looks_whole, manifest_hash, write_text
-from worldwright.train.footage import Footage
+from worldwright.train.footage import PASSES, Footage
 from worldwright.train.loop import Plan, Report, run_stage
 from worldwright.train.parallel import crew, turns, unshared
 from worldwright.train.prepared import choose_keyframes, prepare
@@ -114,6 +116,7 @@ def train(
             dynamics = unshared(dynamics, make_modules(config, footage.lens)[1], chosen)
         if team.first:
             record = {"dataset": str(data), "asked": asked, "request": request}
-            save(out, Trained(config, footage.lens, codec, dynamics, keyframes, {}, json.loads(json.dumps(record))))
+            walker = fit(worldwright.dataset.open(data, passes=PASSES)).to_document()
+            save(out, Trained(config, footage.lens, codec, dynamics, keyframes, walker, json.loads(json.dumps(record))))
             write_text(folder / "done.txt", "the model is made; this folder can go\n")
     return Outcome(out, footage.frames, sum(p.numel() for m in (codec, dynamics) for p in m.parameters()))
