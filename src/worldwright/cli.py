@@ -649,6 +649,9 @@ def evaluate(
     steps: Annotated[int | None, typer.Option(min=1, max=64, help="Of denoising a frame; the model's own unless given.")] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Of the model's noise.")] = 0,
     frames: Annotated[int, typer.Option(min=1, help="Frames of each take at most.")] = 510,
+    world: Annotated[
+        Path | None, typer.Option(help="The takes' world file: also measure how much of the walker's ways lies in its walls.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Judge a world model against the engine's own pictures, and against what it must beat."""
@@ -658,7 +661,7 @@ def evaluate(
 
     figures = _with_progress(
         f"evaluate {model.name}",
-        lambda progress: run(model, dataset, out, device=device, steps=steps, seed=seed, most=frames, tell=progress),
+        lambda progress: run(model, dataset, out, device=device, steps=steps, seed=seed, most=frames, world=world, tell=progress),
     )
     if as_json:
         sys.stdout.write((out / "figures.json").read_text() + "\n")
