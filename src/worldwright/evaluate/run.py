@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from worldwright.dataset.sources import TASKS
 from worldwright.errors import WorldwrightError
 from worldwright.evaluate import iworld
 from worldwright.evaluate.page import write_page
@@ -120,12 +121,18 @@ def _bench(takes: list[NDArray[np.uint8]]) -> dict[str, float]:
     return {name: float(np.mean([iworld.late_mean(measure(frames)) for frames in takes])) for name, measure in measures.items()}
 
 
+def _there_and_back(task: str) -> bool:
+    """Whether an episode's task is that of the policy ``loop``."""
+    head, _, tail = TASKS["loop"].partition("{world}")
+    return task.startswith(head) and task.endswith(tail)
+
+
 def _memory(footage: Footage, shown: dict[int, NDArray[np.uint8]]) -> dict[str, float]:
     """What is seen again: along takes of the policy ``loop`` by halves of the way, as released; along all by known poses."""
     halves, again = [], []
     for episode, frames in shown.items():
         rows = footage.rows(episode)
-        if footage.clips.episodes[episode].task.startswith("loop") and len(frames) == len(rows["tick"]):
+        if _there_and_back(footage.clips.episodes[episode].task) and len(frames) == len(rows["tick"]):
             halves.append(iworld.late_mean(iworld.memory_symmetry(frames)))
         count, value = iworld.revisited(frames, np.asarray(rows["camera.c2w"], np.float64).reshape(-1, 4, 4)[: len(frames)])
         again += [value] * count
