@@ -129,15 +129,16 @@ def _there_and_back(task: str) -> bool:
 
 def _memory(footage: Footage, shown: dict[int, NDArray[np.uint8]]) -> dict[str, float]:
     """What is seen again: along takes of the policy ``loop`` by halves of the way, as released; along all by known poses."""
-    halves, again = [], []
+    halves: list[float] = []
+    again: list[float] = []
     for episode, frames in shown.items():
         rows = footage.rows(episode)
         if _there_and_back(footage.clips.episodes[episode].task) and len(frames) == len(rows["tick"]):
             halves.append(iworld.late_mean(iworld.memory_symmetry(frames)))
         count, value = iworld.revisited(frames, np.asarray(rows["camera.c2w"], np.float64).reshape(-1, 4, 4)[: len(frames)])
         again += [value] * count
-    mean = lambda values: float(np.mean(values)) if values else float("nan")  # noqa: E731
-    return {"memory symmetry (loops)": mean(halves), "PSNR of places seen again": mean(again)}
+    values = {"memory symmetry (loops)": halves, "PSNR of places seen again": again}
+    return {name: float(np.mean(v)) if v else float("nan") for name, v in values.items()}
 
 
 def _figures(

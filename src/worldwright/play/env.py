@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import gymnasium
 import numpy as np
@@ -59,7 +59,7 @@ class SessionEnv(gymnasium.Env[U8, NDArray[np.float32]]):
     ``vary``: each ``reset`` draws the session's seed from the environment's; else every episode begins as the session's seed 0 does.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 24}
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 24}
 
     def __init__(
         self,
@@ -79,7 +79,9 @@ class SessionEnv(gymnasium.Env[U8, NDArray[np.float32]]):
         self.observation_space = gymnasium.spaces.Box(0, 255, (session.height, session.width, 3), np.uint8)
         low = np.zeros(len(ACTION_NAMES), np.float32)
         low[len(KEYS) :] = -1
-        self.action_space = gymnasium.spaces.Box(low, np.ones(len(ACTION_NAMES), np.float32), dtype=np.float32)
+        self.action_space: gymnasium.spaces.Box = gymnasium.spaces.Box(
+            low, np.ones(len(ACTION_NAMES), np.float32), dtype=np.float32
+        )
         self._picture: Picture | None = None
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[U8, dict[str, Any]]:
@@ -97,13 +99,13 @@ class SessionEnv(gymnasium.Env[U8, NDArray[np.float32]]):
         held = np.asarray(action, np.float64)
         if held.shape != self.action_space.shape or not np.isfinite(held).all():
             raise WorldwrightError(f"an action of {list(held.shape)}", fix=f"{len(ACTION_NAMES)} finite numbers")
-        held = np.clip(held, self.action_space.low, self.action_space.high)  # type: ignore[attr-defined]
+        held = np.clip(held, self._low, 1.0)
         held[len(KEYS) :] *= MOUSE_COUNTS
         self._picture = now = self.session.step(held.astype(np.float32))
         reward, reached = reward_of(before.c2w, now.c2w, self.goal)
         return self._seen(now), reward, reached, now.frame >= self.frames, self._info(now)
 
-    def render(self) -> U8 | None:  # type: ignore[override]
+    def render(self) -> U8 | None:
         """The picture of now, in render mode ``rgb_array``."""
         return None if self.render_mode is None or self._picture is None else self._seen(self._picture)
 
