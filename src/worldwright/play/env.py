@@ -79,9 +79,8 @@ class SessionEnv(gymnasium.Env[U8, NDArray[np.float32]]):
         self.observation_space = gymnasium.spaces.Box(0, 255, (session.height, session.width, 3), np.uint8)
         low = np.zeros(len(ACTION_NAMES), np.float32)
         low[len(KEYS) :] = -1
-        self.action_space: gymnasium.spaces.Box = gymnasium.spaces.Box(
-            low, np.ones(len(ACTION_NAMES), np.float32), dtype=np.float32
-        )
+        self._low = low
+        self.action_space = gymnasium.spaces.Box(low, np.ones_like(low), dtype=np.float32)  # type: ignore[assignment]
         self._picture: Picture | None = None
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[U8, dict[str, Any]]:
