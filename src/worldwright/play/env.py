@@ -80,7 +80,7 @@ class SessionEnv(gymnasium.Env[U8, NDArray[np.float32]]):
         low = np.zeros(len(ACTION_NAMES), np.float32)
         low[len(KEYS) :] = -1
         self._low = low
-        self.action_space = gymnasium.spaces.Box(low, np.ones_like(low), dtype=np.float32)  # type: ignore[assignment]
+        self.action_space = gymnasium.spaces.Box(low, np.ones_like(low), dtype=np.float32)
         self._picture: Picture | None = None
 
     def reset(self, *, seed: int | None = None, options: Mapping[str, Any] | None = None) -> tuple[U8, dict[str, Any]]:
