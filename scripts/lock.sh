@@ -11,3 +11,8 @@ printf 'hatchling\neditables\n' | compile pyproject.toml - --extra view --extra 
 printf 'torch==2.13.0\nsafetensors>=0.4,<1\n' | compile --no-annotate -c requirements/dev.txt - -o - | scripts/split_lock.py requirements/train.txt requirements/train-cuda.txt
 # Blender wants an older numpy: it lives in an environment of its own and is never imported by ours.
 printf 'bpy==4.5.0\nnumpy<2\n' | .venv/bin/python -m uv pip compile --quiet --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-emit-find-links - -o requirements/bench.txt
+# torch: what a CPU needs apart from what only a GPU's build needs (gigabytes); see scripts/lock_torch.py.
+full=$(mktemp)
+printf 'torch==2.13.0\nsafetensors>=0.5\n' | compile -c requirements/base.txt -c requirements/dev.txt - -o "$full"
+.venv/bin/python scripts/lock_torch.py "$full"
+rm -f "$full"

@@ -598,59 +598,6 @@ def demo(
 
 
 @app.command()
-def serve(
-    paths: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="WORLD_OR_MODEL...", help="World files and models' folders; a world and a model are also played side by side."
-        ),
-    ],
-    host: Annotated[
-        str, typer.Option(help="The address to listen on; any but this machine's own asks visitors for a token.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8642,
-    token: Annotated[str | None, typer.Option(help="Ask for this token instead of one that is made.")] = None,
-    name: Annotated[list[str], typer.Option(help="A host name by which the page is called; may be given several times.")] = [],
-    size: Annotated[str, typer.Option(help="Of a world's pictures, WIDTHxHEIGHT.")] = "640x360",
-    look: Annotated[str | None, typer.Option(help="Another light and weather for worlds.")] = None,
-    steps: Annotated[
-        int | None, typer.Option(min=1, max=64, help="Denoising steps a frame of models; their own unless given.")
-    ] = None,
-    visitors: Annotated[int, typer.Option(min=1, max=64, help="How many play at once.")] = 4,
-    idle: Annotated[float, typer.Option(min=5, max=86_400, help="Seconds without input after which a visitor is let go.")] = 300.0,
-    takes: Annotated[Path, typer.Option(help="Where recordings go.")] = Path("runs/takes"),
-    device: Annotated[str, typer.Option(help="auto, cpu or gpu.")] = "auto",
-    pack: PackOption = [],
-) -> None:
-    """Walk in worlds and models in a browser; a person's play becomes a take."""
-    try:
-        from worldwright.serve.app import run
-    except ImportError as error:
-        raise WorldwrightError(
-            f"the server is not installed ({error})", where="serve", fix="in the checkout: .venv/bin/pip install -e '.[serve]'"
-        ) from error
-    from worldwright.render.presets import parse_preset
-    from worldwright.serve.guard import Guard, token_for
-    from worldwright.serve.scenes import Settings, find_scenes
-
-    asked = token_for(host, token)
-    preset = parse_preset(size)
-    packs = {key: str(folder.absolute()) for key, folder in _packs(pack).items()}
-    settings = Settings(preset.width, preset.height, look, packs, device, steps)
-    run(
-        find_scenes(paths),
-        settings,
-        Guard.of(host, asked, tuple(name)),
-        host=host,
-        port=port,
-        takes=takes,
-        most=visitors,
-        idle_s=idle,
-        ready=lambda address: console.print(f"{address}  (Ctrl-C ends it)", highlight=False, soft_wrap=True),
-    )
-
-
-@app.command()
 def train(
     dataset: Annotated[Path | None, typer.Argument(help="A packed dataset with depth, of one camera and size.")] = None,
     out: Annotated[Path | None, typer.Option("-o", "--out", help="The model's folder; OUT.run beside it keeps the run.")] = None,
@@ -702,6 +649,9 @@ def evaluate(
     steps: Annotated[int | None, typer.Option(min=1, max=64, help="Of denoising a frame; the model's own unless given.")] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Of the model's noise.")] = 0,
     frames: Annotated[int, typer.Option(min=1, help="Frames of each take at most.")] = 510,
+    world: Annotated[
+        Path | None, typer.Option(help="The takes' world file: also measure how much of the walker's ways lies in its walls.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Judge a world model against the engine's own pictures, and against what it must beat."""
@@ -711,7 +661,7 @@ def evaluate(
 
     figures = _with_progress(
         f"evaluate {model.name}",
-        lambda progress: run(model, dataset, out, device=device, steps=steps, seed=seed, most=frames, tell=progress),
+        lambda progress: run(model, dataset, out, device=device, steps=steps, seed=seed, most=frames, world=world, tell=progress),
     )
     if as_json:
         sys.stdout.write((out / "figures.json").read_text() + "\n")
@@ -725,6 +675,59 @@ def _need(module: str, extra: str) -> None:
 
     if find_spec(module) is None:
         raise WorldwrightError(f"{module} is not installed", fix=f"pip install 'worldwright[{extra}]'")
+
+
+@app.command()
+def serve(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="WORLD_OR_MODEL...", help="World files and models' folders; a world and a model are also played side by side."
+        ),
+    ],
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; any but this machine's own asks visitors for a token.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8642,
+    token: Annotated[str | None, typer.Option(help="Ask for this token instead of one that is made.")] = None,
+    name: Annotated[list[str], typer.Option(help="A host name by which the page is called; may be given several times.")] = [],
+    size: Annotated[str, typer.Option(help="Of a world's pictures, WIDTHxHEIGHT.")] = "640x360",
+    look: Annotated[str | None, typer.Option(help="Another light and weather for worlds.")] = None,
+    steps: Annotated[
+        int | None, typer.Option(min=1, max=64, help="Denoising steps a frame of models; their own unless given.")
+    ] = None,
+    visitors: Annotated[int, typer.Option(min=1, max=64, help="How many play at once.")] = 4,
+    idle: Annotated[float, typer.Option(min=5, max=86_400, help="Seconds without input after which a visitor is let go.")] = 300.0,
+    takes: Annotated[Path, typer.Option(help="Where recordings go.")] = Path("runs/takes"),
+    device: Annotated[str, typer.Option(help="auto, cpu or gpu.")] = "auto",
+    pack: PackOption = [],
+) -> None:
+    """Walk in worlds and models in a browser; a person's play becomes a take."""
+    try:
+        from worldwright.serve.app import run
+    except ImportError as error:
+        raise WorldwrightError(
+            f"the server is not installed ({error})", where="serve", fix="in the checkout: .venv/bin/pip install -e '.[serve]'"
+        ) from error
+    from worldwright.render.presets import parse_preset
+    from worldwright.serve.guard import Guard, token_for
+    from worldwright.serve.scenes import Settings, find_scenes
+
+    asked = token_for(host, token)
+    preset = parse_preset(size)
+    packs = {key: str(folder.absolute()) for key, folder in _packs(pack).items()}
+    settings = Settings(preset.width, preset.height, look, packs, device, steps)
+    run(
+        find_scenes(paths),
+        settings,
+        Guard.of(host, asked, tuple(name)),
+        host=host,
+        port=port,
+        takes=takes,
+        most=visitors,
+        idle_s=idle,
+        ready=lambda address: console.print(f"{address}  (Ctrl-C ends it)", highlight=False, soft_wrap=True),
+    )
 
 
 _STOPPED = "stopped: what was finished is kept; run the same command again to go on"

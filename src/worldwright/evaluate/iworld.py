@@ -6,11 +6,14 @@ bends sharpness retention where a frame looks bad. Without it sharpness is the p
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import sobel
 
-from worldwright.evaluate.pictures import grey
+from worldwright.evaluate.pictures import grey, psnr
 
 U8 = NDArray[np.uint8]
 F64 = NDArray[np.float64]
@@ -73,6 +76,39 @@ def memory_symmetry(frames: U8) -> F64:
     x = frames.astype(np.float64)
     error = np.array([np.mean((x[k] - x[len(x) - 1 - k]) ** 2) for k in range(len(x))])
     return np.exp(-1e-4 * np.maximum(error - 1000, 0) ** 1.1)
+
+
+NEAR_METRES, NEAR_RADIANS = 0.1, 0.05
+"""A pose so near to an earlier one sees the same."""
+APART = 48
+"""Frames between two visits of a place, at least."""
+
+
+def revisited(frames: U8, c2w: F64, *, apart: int = APART) -> tuple[int, float]:
+    """Memory where the pose is known: (how many frames are seen from where an earlier one was, mean PSNR of them to it in dB; NaN where there are
+    none). Unlike memory symmetry it does not ask that the way back takes exactly as long as the way there. A picture that never changes gets 99:
+    read it beside the PSNR to the engine."""
+    values = []
+    for k in range(apart, len(frames)):
+        before = c2w[: k - apart + 1]
+        away = np.linalg.norm(before[:, :3, 3] - c2w[k, :3, 3], axis=1)
+        # Of a rotation by the angle a the trace is 1 + 2 cos a.
+        turn = np.arccos(np.clip((np.einsum("nij,ij->n", before[:, :3, :3], c2w[k, :3, :3]) - 1) / 2, -1, 1))
+        cost = away / NEAR_METRES + turn / NEAR_RADIANS
+        best = int(np.argmin(cost))
+        if away[best] <= NEAR_METRES and turn[best] <= NEAR_RADIANS:
+            values.append(psnr(frames[k], frames[best]))
+    return len(values), float(np.mean(values)) if values else float("nan")
+
+
+def inside_metres(places: F64, inside: Callable[[F64], bool], step: float = 0.05) -> float:
+    """Metres of a way (points [N, 3]) that lie inside something; tried every ``step`` metres."""
+    total = 0.0
+    for a, b in pairwise(places):
+        length = float(np.linalg.norm(b - a))
+        parts = max(1, int(np.ceil(length / step - 1e-9)))
+        total += sum(length / parts for k in range(parts) if inside(a + (b - a) * ((k + 0.5) / parts)))
+    return total
 
 
 def steps_of(c2w: F64) -> F64:

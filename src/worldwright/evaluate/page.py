@@ -33,7 +33,7 @@ def write_page(
         f"<h1>How well it dreams</h1><p>{html.escape(str(figures['model']))} along {figures['takes']} takes of "
         f"{html.escape(str(figures['data']))}, {figures['steps']} steps a frame, on {figures['device']}. "
         "Poses and actions are the engine's; pictures are compared with the engine's at the same pose.</p>"
-        f"{_table(figures)}<h2>PSNR by frame</h2>{_curves(runs)}{_bench(figures)}<h2>Film strips</h2>{strips}"
+        f"{_table(figures)}<h2>PSNR by frame</h2>{_curves(runs)}{_bench(figures)}{_walks(figures)}<h2>Film strips</h2>{strips}"
     )
     page = f"<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'><title>Evaluation</title><style>{STYLE}</style><body>{body}"
     (place / "index.html").write_text(page)
@@ -76,6 +76,23 @@ def _bench(figures: Mapping[str, Any]) -> str:
         "its picture gets 1. Without BRISQUE, MUSIQ and an interpolator, which want weights from the network. Trajectory alignment of the ways that were "
         f"walked: {_number(own['as released'], 3)} as released, {_number(own['signed'], 3)} signed.</p>"
     )
+
+
+def _walks(figures: Mapping[str, Any]) -> str:
+    cost = figures["cost"]
+    late = next(name for name in cost if name not in ("ms at 10", "ratio"))
+    text = f"<h2>Cost and ways</h2><p>The model in one long session: {cost['ms at 10']:.1f} ms a frame at 10, {cost[late]:.1f} {late}, a ratio of {cost['ratio']:.2f}.</p>"
+    walks = figures["walker"]
+    if walks is None:
+        return text + "<p>The model has no walker.</p>"
+    accuracy, off = walks["trajectory accuracy"], walks["metres off"]
+    text += (
+        f"<p>The walker, given the recorded keys alone: trajectory accuracy {_number(accuracy['as released'], 3)} as released, {_number(accuracy['signed'], 3)} signed; "
+        f"{_number(off[10], 2)} m off at frame 10, {_number(off[100], 2)} m at 100"
+    )
+    if (walls := walks.get("metres inside walls")) is not None:
+        text += f"; {_number(walls['walker'], 2)} of {_number(walks['metres walked'], 1)} m inside walls (the engine's own ways: {_number(walls['engine'], 2)} m)"
+    return text + ".</p>"
 
 
 def _curves(runs: list[Run]) -> str:

@@ -65,6 +65,7 @@ class SplatAlone:
     def __init__(self, dreamer: Dreamer) -> None:
         self._dreamer = dreamer
 
+    @torch.inference_mode()
     def begin(self, rgb: NDArray[np.uint8], depth: NDArray[np.float32], c2w: Array) -> Dreamed:
         """See ``Player``."""
         self._archive = self._dreamer.archive("capture")

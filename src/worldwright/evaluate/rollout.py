@@ -102,3 +102,19 @@ def cost(run: Run, mark: int) -> float:
     """Median milliseconds of a frame around frame ``mark``: of the 21 frames there, over takes; NaN where no take is so long."""
     values = [s for way in run.ways if len(way.seconds) >= mark + 10 for s in way.seconds[max(0, mark - 11) : mark + 10]]
     return float(np.median(values)) * 1e3 if values else float("nan")
+
+
+def far_cost(player: Player, footage: Footage, episode: int, far: int) -> dict[str, float]:
+    """Median milliseconds of the 21 frames around frame 12 and around frame ``far`` of one session, which goes through an episode there and back as often as it
+    takes, and the ratio of the two."""
+    frames = [frame for k, frame in enumerate(frames_of(footage, episode)) if k < 96]
+    way = [*range(len(frames)), *range(len(frames) - 2, 0, -1)]
+    player.begin(*frames[0][:3])
+    seconds = []
+    for k in range(1, far + 11):
+        rgb, depth, c2w, action = frames[way[k % len(way)]]
+        began = time.perf_counter()
+        player.step(action, c2w, (rgb, depth))
+        seconds.append(time.perf_counter() - began)
+    early, late = (float(np.median(seconds[m - 11 : m + 10])) * 1e3 for m in (12, far))
+    return {"ms at 10": early, f"ms at {far}": late, "ratio": late / early}

@@ -11,18 +11,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from worldwright.dataset.sources import TASKS
 from worldwright.errors import WorldwrightError
 from worldwright.evaluate import iworld
 from worldwright.evaluate.page import write_page
 from worldwright.evaluate.players import Ceiling, ModelPlayer, Player, Repeat, SplatAlone
-from worldwright.evaluate.rollout import MARKS, STRIP, Run, at_mark, cost, frames_of, roll
+from worldwright.evaluate.rollout import MARKS, STRIP, Run, at_mark, cost, far_cost, frames_of, roll
+from worldwright.evaluate.walks import inside_of, judge_walks
 from worldwright.model.dreamer import Dreamer
+from worldwright.model.walker import Walker
 from worldwright.outputs import new_folder, write_manifest
 from worldwright.train.footage import Footage
 
 KIND = "evaluation"
-COLLECTED = 240
-"""Frames of a take that the measures of iWorld-Bench see."""
+COLLECTED = 1024
+"""Frames of a take that the measures of iWorld-Bench see, at most: they are held in memory."""
+FAR = 1000
+"""The frame whose cost is compared with that of frame 10: takes are rarely so long, so their poses are gone through again."""
 
 
 def evaluate(
@@ -35,6 +40,7 @@ def evaluate(
     seed: int = 0,
     most: int = 510,
     imagination: bool = True,
+    world: Path | None = None,
     tell: Callable[[int, int], None] = lambda done, total: None,
 ) -> dict[str, Any]:
     """Judge a model along the takes of a dataset; write ``figures.json`` and a page into ``out``.
@@ -46,6 +52,7 @@ def evaluate(
         steps: of denoising a frame.
         most: frames of a take.
         imagination: play without the capture's memory, too.
+        world: the takes' world: then it is measured how much of the walker's ways lies in its walls.
 
     Raises:
         WorldwrightError: a bad model, or data that it cannot be judged on.
@@ -59,6 +66,8 @@ def evaluate(
             where=str(data),
             fix="render the takes as the model's were",
         )
+    inside = None if world is None else inside_of(world)
+    walker = Walker.from_document(dreamer.trained.walker, f"{model}: walker") if dreamer.trained.walker else None
     players: list[Player] = [ModelPlayer(dreamer, "capture", seed)]
     if imagination:
         players.append(ModelPlayer(dreamer, "imagination", seed))
@@ -83,7 +92,8 @@ def evaluate(
                     seen.setdefault(episode, []).append(rgb)
 
             runs.append(roll(player, footage, episodes, most, count, see))
-            bench[player.name] = _bench([np.stack(frames) for frames in seen.values()])
+            shown = {episode: np.stack(frames) for episode, frames in seen.items()}
+            bench[player.name] = _bench(list(shown.values())) | _memory(footage, shown)
         figures = _figures(runs, bench, footage, episodes, most)
         figures |= {
             "model": str(model),
@@ -92,6 +102,8 @@ def evaluate(
             "device": str(dreamer.device),
             "frames": most,
             "seed": seed,
+            "walker": None if walker is None else judge_walks(walker, [footage.rows(e) for e in episodes], most, inside),
+            "cost": far_cost(ModelPlayer(dreamer, "capture", seed), footage, episodes[0], FAR),
         }
         truth = {e: {k: f[0] for k, f in enumerate(frames_of(footage, e)) if k in STRIP and k <= most} for e in episodes}
         write_page(place, figures, runs, truth)
@@ -107,6 +119,26 @@ def _bench(takes: list[NDArray[np.uint8]]) -> dict[str, float]:
         "sharpness retention": iworld.sharpness,
     }
     return {name: float(np.mean([iworld.late_mean(measure(frames)) for frames in takes])) for name, measure in measures.items()}
+
+
+def _there_and_back(task: str) -> bool:
+    """Whether an episode's task is that of the policy ``loop``."""
+    head, _, tail = TASKS["loop"].partition("{world}")
+    return task.startswith(head) and task.endswith(tail)
+
+
+def _memory(footage: Footage, shown: dict[int, NDArray[np.uint8]]) -> dict[str, float]:
+    """What is seen again: along takes of the policy ``loop`` by halves of the way, as released; along all by known poses."""
+    halves: list[float] = []
+    again: list[float] = []
+    for episode, frames in shown.items():
+        rows = footage.rows(episode)
+        if _there_and_back(footage.clips.episodes[episode].task) and len(frames) == len(rows["tick"]):
+            halves.append(iworld.late_mean(iworld.memory_symmetry(frames)))
+        count, value = iworld.revisited(frames, np.asarray(rows["camera.c2w"], np.float64).reshape(-1, 4, 4)[: len(frames)])
+        again += [value] * count
+    values = {"memory symmetry (loops)": halves, "PSNR of places seen again": again}
+    return {name: float(np.mean(v)) if v else float("nan") for name, v in values.items()}
 
 
 def _figures(

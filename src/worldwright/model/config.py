@@ -118,7 +118,12 @@ def _part(kind: type[_T], data: Any, where: str) -> _T:
     if not isinstance(data, dict) or set(data) != names:
         raise WorldwrightError(f"the fields are not {', '.join(sorted(names))}", where=where, fix="train again")
     values: dict[str, Any] = {}
+    usual: dict[str, Any] = {field.name: field.default for field in fields(kind)}  # type: ignore[arg-type]
     for name, value in data.items():
+        if isinstance(usual[name], tuple) and (not isinstance(value, list | tuple) or len(value) != len(usual[name])):
+            raise WorldwrightError(
+                f"{name} is {value!r}", where=where, fix=f"{len(usual[name])} numbers: a model of another version; train again"
+            )
         many = value if isinstance(value, list | tuple) else [value]
         for one in many:
             if isinstance(one, bool) or not isinstance(one, int | float) or not 0 < one <= LIMITS.get(name, 4096):

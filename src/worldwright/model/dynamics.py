@@ -63,6 +63,24 @@ class _Layer(nn.Module):
         """Shift, scale and gate of the three parts, each [B, T, 1, width], from conditioning [B, T, width]."""
         return self.modulation(functional.silu(c))[:, :, None].chunk(9, dim=-1)  # type: ignore[no-any-return]
 
+    def forward(self, x: Tensor, c: Tensor, back: Tensor, allowed: Tensor) -> Tensor:
+        """All frames at once, x [B, 1 + T, S, width], the anchor first. As a module's call, not a method of the whole: FSDP gathers a layer's
+        weights when the layer is called."""
+        s1, g1, a1, s2, g2, a2, s3, g3, a3 = self.parts(c)
+        x = x + a1 * self.space.join(*self.space.split(_modulated(self.norm, x, s1, g1)))
+        q, k, v = self.time.split(_modulated(self.norm, x, s2, g2).transpose(1, 2))
+        x = x + a2 * self.time.join(q, k, v, self._bias(back, allowed).to(q.dtype)).transpose(1, 2)
+        return x + a3 * self.mlp(_modulated(self.norm, x, s3, g3))  # type: ignore[no-any-return]
+
+    def _bias(self, back: Tensor, allowed: Tensor) -> Tensor:
+        """[heads, 1 + T, 1 + T]: the anchor first. The anchor sees itself alone."""
+        window = self.past.shape[1] - 1
+        inner = torch.where(allowed, self.past[:, back.abs().clamp(max=window - 1)], -torch.inf)
+        to_anchor = self.past[:, -1, None, None].expand(-1, len(back), 1)
+        top = torch.full((len(self.past), 1, 1 + len(back)), -torch.inf, device=back.device, dtype=inner.dtype)
+        top[:, :, 0] = 0
+        return torch.cat([top, torch.cat([to_anchor, inner], dim=2)], dim=1)
+
 
 def _modulated(norm: _Norm, x: Tensor, shift: Tensor, scale: Tensor) -> Tensor:
     return norm(x) * (1 + scale) + shift
@@ -155,24 +173,8 @@ class Dynamics(nn.Module):
         allowed = (back >= 0) & (back < self.config.window) if causal else back.abs() < self.config.window
         for layer in self.layers:
             assert isinstance(layer, _Layer)
-            x = self._layer(layer, x, c, back, allowed)
+            x = layer(x, c, back, allowed)
         return self._leave(x[:, 1:], c[:, 1:], sketch)
-
-    def _layer(self, layer: _Layer, x: Tensor, c: Tensor, back: Tensor, allowed: Tensor) -> Tensor:
-        s1, g1, a1, s2, g2, a2, s3, g3, a3 = layer.parts(c)
-        x = x + a1 * layer.space.join(*layer.space.split(_modulated(layer.norm, x, s1, g1)))
-        q, k, v = layer.time.split(_modulated(layer.norm, x, s2, g2).transpose(1, 2))
-        x = x + a2 * layer.time.join(q, k, v, self._bias(layer, back, allowed).to(q.dtype)).transpose(1, 2)
-        return x + a3 * layer.mlp(_modulated(layer.norm, x, s3, g3))  # type: ignore[no-any-return]
-
-    def _bias(self, layer: _Layer, back: Tensor, allowed: Tensor) -> Tensor:
-        """[heads, 1 + T, 1 + T]: the anchor first. The anchor sees itself alone."""
-        window = self.config.window
-        inner = torch.where(allowed, layer.past[:, back.abs().clamp(max=window - 1)], -torch.inf)
-        to_anchor = layer.past[:, -1, None, None].expand(-1, len(back), 1)
-        top = torch.full((len(layer.past), 1, 1 + len(back)), -torch.inf, device=back.device, dtype=inner.dtype)
-        top[:, :, 0] = 0
-        return torch.cat([top, torch.cat([to_anchor, inner], dim=2)], dim=1)
 
     # --- a frame at a time, with what is kept of those before ------------------------------------------------------------------
 

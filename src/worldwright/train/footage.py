@@ -45,10 +45,10 @@ class Footage:
     def _one_lens(self) -> Lens:
         own = self.clips.index.own
         lenses = {
-            tuple(np.round(self._rows(k)["camera.K"][:, [0, 4, 2, 5]], 4).ravel()[:4]) for k in range(len(self.clips.episodes))
+            tuple(np.round(self.rows(k)["camera.K"][:, [0, 4, 2, 5]], 4).ravel()[:4]) for k in range(len(self.clips.episodes))
         }
         for k in range(len(self.clips.episodes)):
-            rows = self._rows(k)["camera.K"]
+            rows = self.rows(k)["camera.K"]
             if np.ptp(rows, axis=0).max() > 1e-6:
                 raise WorldwrightError(
                     "its lens changes while it runs", where=f"{self.path}: episode {k}", fix="train from shots with one lens"
@@ -60,7 +60,8 @@ class Footage:
         (k,) = lenses
         return Lens(own.width, own.height, int(own.fps), (float(k[0]), float(k[1]), float(k[2]), float(k[3])), "recorded")
 
-    def _rows(self, episode: int) -> dict[str, NDArray[Any]]:
+    def rows(self, episode: int) -> dict[str, NDArray[Any]]:
+        """The columns of an episode, all its frames (``dataset.index.episode_rows``)."""
         from worldwright.dataset.index import episode_rows
 
         return episode_rows(self.clips.index.root, self.clips.episodes[episode])
