@@ -6,9 +6,6 @@ compile() { .venv/bin/python -m uv pip compile --quiet --universal --python-vers
 .venv/bin/python -m pip install --quiet uv
 printf 'hatchling\neditables\n' | compile pyproject.toml - -o requirements/base.txt
 printf 'hatchling\neditables\n' | compile pyproject.toml - --extra view --extra pathtraced --extra vizdoom --extra serve --group dev -c requirements/base.txt -o requirements/dev.txt
-# torch brings gigabytes of NVIDIA's libraries, which its CPU build does without: they are in a lock of their own, for machines where only the
-# other build is to be had. The CPU build's file, which PyPI does not have, may be installed, too.
-printf 'torch==2.13.0\nsafetensors>=0.4,<1\n' | compile --no-annotate -c requirements/dev.txt - -o - | scripts/split_lock.py requirements/train.txt requirements/train-cuda.txt
 # Blender wants an older numpy: it lives in an environment of its own and is never imported by ours.
 printf 'bpy==4.5.0\nnumpy<2\n' | .venv/bin/python -m uv pip compile --quiet --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-emit-find-links - -o requirements/bench.txt
 # torch: what a CPU needs apart from what only a GPU's build needs (gigabytes); see scripts/lock_torch.py.

@@ -85,16 +85,17 @@ fi
 # shellcheck disable=SC2086
 say "$(cat $locks | grep -c "==") packages from $locks into .venv, a minute or more"
 for lock in $locks; do
-    # The locks are whole but for what only torch's CUDA build needs: nothing else is to be looked for.
-    .venv/bin/python -m pip install -qq --disable-pip-version-check --require-hashes --no-deps -r "$lock"
+    case $lock in
+        *train*)
+            # torch: its build for CPUs where a file of it is at hand (pip's find-links), else PyPI's with NVIDIA's libraries, some gigabytes.
+            .venv/bin/python -m pip install -qq --disable-pip-version-check --require-hashes --no-deps -r "$lock" -r requirements/train-cpu.txt 2>/dev/null || {
+                say "torch with what its build for GPUs needs, some gigabytes"
+                .venv/bin/python -m pip install -qq --disable-pip-version-check --require-hashes --no-deps -r "$lock" -r requirements/train-cuda.txt
+            }
+            ;;
+        *) .venv/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r "$lock" ;;
+    esac
 done
-case $locks in *train*)
-    if ! .venv/bin/python -c 'import torch' 2>/dev/null; then
-        say "NVIDIA's libraries for torch, some gigabytes"
-        .venv/bin/python -m pip install -qq --disable-pip-version-check --require-hashes --no-deps -r requirements/train-cuda.txt
-    fi
-    ;;
-esac
 .venv/bin/python -m pip install -qq --disable-pip-version-check --no-build-isolation --no-deps -e .
 if [ "$what" = bench ]; then
     # Blender (Cycles), the peer of the rendering benchmark, in an environment of its own: it wants Python 3.11 and an older numpy.

@@ -113,7 +113,7 @@ def test_a_trained_model_is_written_over(data: Path, model: Path, tmp_path: Path
 
 
 def test_data_without_depth_or_too_short_is_trained_on(take: Path, data: Path, tmp_path: Path) -> None:
-    render_shot(take, tmp_path / "shot", camera="first", preset="32x16", packs={}, passes=("rgb",), count=2)
+    render_shot(take, tmp_path / "shot", camera="first", preset="32x16", packs={}, passes=("rgb", "normal"), count=2)
     pack([tmp_path / "shot"], tmp_path / "dataset", allow_unverified=True)
     with pytest.raises(WorldwrightError, match="has no pass depth"):
         train(tmp_path / "dataset", tmp_path / "m", preset_name="test", device="cpu")

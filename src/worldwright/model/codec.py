@@ -45,7 +45,7 @@ class _Block(nn.Module):
         nn.init.zeros_(self.second.weight)
 
     def forward(self, x: Tensor) -> Tensor:
-        return x + self.second(functional.silu(self.first(functional.silu(self.norm(x)))))  # type: ignore[no-any-return]
+        return x + self.second(functional.silu(self.first(functional.silu(self.norm(x)))))
 
 
 class Codec(nn.Module):
@@ -83,11 +83,11 @@ class Codec(nn.Module):
 
     def encode(self, x: Tensor) -> Tensor:
         """[B, 4, H, W] to latents [B, C, H/4, W/4] of mean 0 and variance 1."""
-        return (self.encoder(x) - self.shift[:, None, None]) / self.scale[:, None, None]  # type: ignore[no-any-return]
+        return (self.encoder(x) - self.shift[:, None, None]) / self.scale[:, None, None]
 
     def decode(self, z: Tensor) -> Tensor:
         """Latents [B, C, H/4, W/4] to [B, 4, H, W]."""
-        return self.decoder(z * self.scale[:, None, None] + self.shift[:, None, None])  # type: ignore[no-any-return]
+        return self.decoder(z * self.scale[:, None, None] + self.shift[:, None, None])
 
     def forward(self, x: Tensor, noise: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """There and back: the picture again, and the latents before scaling. ``noise``: added to the latents, so that small errors in them

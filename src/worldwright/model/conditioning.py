@@ -68,4 +68,4 @@ class Conditioner(nn.Module):
         x = self.of_controls(self._features(controls)) + self.of_noise(self._features(noise[..., None]))
         if anchor:
             x = x + self.anchor
-        return self.out(functional.silu(x))  # type: ignore[no-any-return]
+        return self.out(functional.silu(x))

@@ -43,7 +43,7 @@ class _Attention(nn.Module):
         return functional.rms_norm(q, (d,)) * self.gain[0], functional.rms_norm(k, (d,)) * self.gain[1], v
 
     def join(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> Tensor:
-        return self.out(functional.scaled_dot_product_attention(q, k, v, attn_mask=mask).transpose(-2, -3).flatten(-2))  # type: ignore[no-any-return]
+        return self.out(functional.scaled_dot_product_attention(q, k, v, attn_mask=mask).transpose(-2, -3).flatten(-2))
 
 
 class _Layer(nn.Module):
@@ -61,7 +61,7 @@ class _Layer(nn.Module):
 
     def parts(self, c: Tensor) -> tuple[Tensor, ...]:
         """Shift, scale and gate of the three parts, each [B, T, 1, width], from conditioning [B, T, width]."""
-        return self.modulation(functional.silu(c))[:, :, None].chunk(9, dim=-1)  # type: ignore[no-any-return]
+        return self.modulation(functional.silu(c))[:, :, None].chunk(9, dim=-1)
 
     def forward(self, x: Tensor, c: Tensor, back: Tensor, allowed: Tensor) -> Tensor:
         """All frames at once, x [B, 1 + T, S, width], the anchor first. As a module's call, not a method of the whole: FSDP gathers a layer's
@@ -70,7 +70,7 @@ class _Layer(nn.Module):
         x = x + a1 * self.space.join(*self.space.split(_modulated(self.norm, x, s1, g1)))
         q, k, v = self.time.split(_modulated(self.norm, x, s2, g2).transpose(1, 2))
         x = x + a2 * self.time.join(q, k, v, self._bias(back, allowed).to(q.dtype)).transpose(1, 2)
-        return x + a3 * self.mlp(_modulated(self.norm, x, s3, g3))  # type: ignore[no-any-return]
+        return x + a3 * self.mlp(_modulated(self.norm, x, s3, g3))
 
     def _bias(self, back: Tensor, allowed: Tensor) -> Tensor:
         """[heads, 1 + T, 1 + T]: the anchor first. The anchor sees itself alone."""
@@ -118,16 +118,15 @@ class Dynamics(nn.Module):
 
     def tokens(self, z: Tensor) -> Tensor:
         """Latents [B, T, C, h, w] to patches [B, T, S, C * patch^2]."""
-        p = self.config.patch
-        return (
-            z.unflatten(-1, (self.columns, p)).unflatten(-3, (self.rows, p)).permute(0, 1, 3, 5, 2, 4, 6).flatten(4).flatten(2, 3)
-        )
+        p, (b, t) = self.config.patch, z.shape[:2]
+        x = z.reshape(b, t, self.latent, self.rows, p, self.columns, p).permute(0, 1, 3, 5, 2, 4, 6)
+        return x.reshape(b, t, self.rows * self.columns, self.latent * p * p)
 
     def latents(self, tokens: Tensor) -> Tensor:
         """The inverse of ``tokens``."""
-        p = self.config.patch
-        x = tokens.unflatten(2, (self.rows, self.columns)).unflatten(-1, (self.latent, p, p))
-        return x.permute(0, 1, 4, 2, 5, 3, 6).flatten(5).flatten(3, 4)
+        p, (b, t) = self.config.patch, tokens.shape[:2]
+        x = tokens.reshape(b, t, self.rows, self.columns, self.latent, p, p).permute(0, 1, 4, 2, 5, 3, 6)
+        return x.reshape(b, t, self.latent, self.rows * p, self.columns * p)
 
     def _enter(self, z: Tensor, sketch: Tensor | None) -> Tensor:
         x = self.embed(self.tokens(z)) + self.place

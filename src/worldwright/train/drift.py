@@ -19,7 +19,7 @@ def drifted(z: Tensor, generator: torch.Generator, strength: float = 1.0) -> Ten
         return torch.randn(shape, generator=generator).to(z.device)
 
     on = (draw(batch, 1, 1, 1, 1) < 0.5) * strength
-    soft = functional.avg_pool2d(z.flatten(0, 1), 3, stride=1, padding=1, count_include_pad=False).unflatten(0, z.shape[:2])
+    soft = functional.avg_pool2d(z.flatten(0, 1), 3, stride=1, padding=1, count_include_pad=False).reshape(z.shape)
     out = z + on * draw(batch, 1, 1, 1, 1) * 0.6 * (soft - z)
     out = out * (1 + on * 0.08 * normal(batch, 1, channels, 1, 1)) + on * 0.12 * normal(batch, 1, channels, 1, 1)
     return out + on * draw(batch, 1, 1, 1, 1) * 0.25 * normal(*z.shape)

@@ -57,8 +57,8 @@ class Footage:
             raise WorldwrightError(
                 f"has pictures through {len(lenses)} lenses", where=str(self.path), fix="pack shots of one camera in one dataset"
             )
-        (k,) = lenses
-        return Lens(own.width, own.height, int(own.fps), (float(k[0]), float(k[1]), float(k[2]), float(k[3])), "recorded")
+        fx, fy, cx, cy = (float(x) for x in next(iter(lenses)))
+        return Lens(own.width, own.height, int(own.fps), (fx, fy, cx, cy), "recorded")
 
     def rows(self, episode: int) -> dict[str, NDArray[Any]]:
         """The columns of an episode, all its frames (``dataset.index.episode_rows``)."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -134,7 +134,7 @@ def _schedule(step: int, steps: int) -> float:
     return 0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * along))
 
 
-def _look(stage: Stage, folder: Path, step: int, named: dict[str, Tensor], average: dict[str, Tensor]) -> None:
+def _look(stage: Stage, folder: Path, step: int, named: Mapping[str, Tensor], average: dict[str, Tensor]) -> None:
     """A picture by the averaged weights."""
     kept = {name: p.detach().clone() for name, p in named.items()}
     with torch.no_grad():
@@ -151,7 +151,7 @@ def _look(stage: Stage, folder: Path, step: int, named: dict[str, Tensor], avera
 def _save(
     place: Path,
     step: int,
-    named: dict[str, Tensor],
+    named: Mapping[str, Tensor],
     average: dict[str, Tensor],
     optimizer: torch.optim.Optimizer,
     plan: Plan,
@@ -171,7 +171,7 @@ def _save(
 
 def _resume(
     place: Path,
-    named: dict[str, Tensor],
+    named: Mapping[str, Tensor],
     average: dict[str, Tensor],
     optimizer: torch.optim.Optimizer,
     plan: Plan,

@@ -66,9 +66,9 @@ def whole(tensor: Tensor) -> Tensor:
 
 def part_of(value: Tensor, like: Tensor) -> Tensor:
     """This process's part of a whole tensor, shared out as ``like`` is."""
-    if hasattr(like, "device_mesh"):
-        from torch.distributed.tensor import distribute_tensor
+    from torch.distributed.tensor import DTensor, distribute_tensor
 
+    if isinstance(like, DTensor):
         return distribute_tensor(value.to(like.device), like.device_mesh, like.placements)
     return value.to(like.device)
 

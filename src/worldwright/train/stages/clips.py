@@ -30,7 +30,7 @@ class Batch:
 
 def draw(
     prepared: Prepared, starts: np.ndarray, count: int, length: int, generator: torch.Generator, device: torch.device
-) -> Batch:  # type: ignore[type-arg]
+) -> Batch:
     """``count`` clips of ``length`` frames that start at some of ``starts``. Frame i of a clip is told action i - 1, which led to it."""
     first = starts[torch.randint(len(starts), (count,), generator=generator).numpy()]
     episode = np.searchsorted(prepared.starts, first, side="right") - 1

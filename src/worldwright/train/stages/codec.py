@@ -34,14 +34,14 @@ class CodecStage:
             clip = self._footage.clip(k)
             pick = np.linspace(0, len(clip["tick"]) - 1, EACH).astype(int)
             rgb, depth = torch.from_numpy(clip["rgb"][pick]), torch.from_numpy(np.asarray(clip["depth"][pick], np.float32))
-            found.append(to_input(rgb, depth, self.module.config.depth_scale))  # type: ignore[union-attr, arg-type]
+            found.append(to_input(rgb, depth, self.module.config.depth_scale))
         return torch.cat(found).to(self._device)
 
     def loss(self, module: nn.Module, batch: Tensor, generator: torch.Generator) -> tuple[Tensor, Mapping[str, float]]:
         """L1 with gradients, and a small pull of the latents to zero."""
         x = batch
-        latent = (len(x), self.module.config.latent, x.shape[-2] // 4, x.shape[-1] // 4)  # type: ignore[union-attr]
-        noise = torch.randn(latent, generator=generator).to(x.device) * NOISE  # type: ignore[arg-type]
+        latent = (len(x), self.module.config.latent, x.shape[-2] // 4, x.shape[-1] // 4)
+        noise = torch.randn(latent, generator=generator).to(x.device) * NOISE
         made, z = module(x, noise)
         l1 = (made - x).abs().mean()
         edges = sum((made.diff(dim=d) - x.diff(dim=d)).abs().mean() for d in (-1, -2))

@@ -14,7 +14,11 @@ class Stage(Protocol):
     whenever it is made."""
 
     name: str
-    module: nn.Module
+
+    @property
+    def module(self) -> nn.Module:
+        """What is trained."""
+
     rate: float
     """Learning rate at its highest."""
     frames: int
