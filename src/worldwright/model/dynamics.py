@@ -118,9 +118,9 @@ class Dynamics(nn.Module):
 
     def tokens(self, z: Tensor) -> Tensor:
         """Latents [B, T, C, h, w] to patches [B, T, S, C * patch^2]."""
-        p, (b, t) = self.config.patch, z.shape[:2]
-        x = z.reshape(b, t, self.latent, self.rows, p, self.columns, p).permute(0, 1, 3, 5, 2, 4, 6)
-        return x.reshape(b, t, self.rows * self.columns, self.latent * p * p)
+        p, (b, t, channels) = self.config.patch, z.shape[:3]
+        x = z.reshape(b, t, channels, self.rows, p, self.columns, p).permute(0, 1, 3, 5, 2, 4, 6)
+        return x.reshape(b, t, self.rows * self.columns, channels * p * p)
 
     def latents(self, tokens: Tensor) -> Tensor:
         """The inverse of ``tokens``."""
