@@ -100,12 +100,13 @@ def test_two_processes_end_in_two_models(tmp_path: Path) -> None:
         "import os, torch; from pathlib import Path; import test_loop as t; torch.set_num_threads(1)\n"
         "def go(name, steps):\n"
         "    return t.run(Path(sys.argv[1]) / name, steps=steps)\n"
-        "whole = go('whole', 4)\n"
-        "try: t.run(Path(sys.argv[1]) / 'part', steps=4, stop=3)\n"
-        "except KeyboardInterrupt: pass\n"
-        "again = go('part', 4)\n"
-        "assert all(torch.equal(whole[k], again[k]) for k in whole)\n"
-        "torch.save(whole, Path(sys.argv[1]) / ('weights-' + os.environ['RANK']))\n"
+        "with t.crew(t.CPU):\n"
+        "    whole = go('whole', 4)\n"
+        "    try: t.run(Path(sys.argv[1]) / 'part', steps=4, stop=3)\n"
+        "    except KeyboardInterrupt: pass\n"
+        "    again = go('part', 4)\n"
+        "    assert all(torch.equal(whole[k], again[k]) for k in whole)\n"
+        "    torch.save(whole, Path(sys.argv[1]) / ('weights-' + os.environ['RANK']))\n"
     )
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(script), str(tmp_path)]
     done = subprocess.run(

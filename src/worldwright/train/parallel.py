@@ -30,10 +30,13 @@ class Crew:
 
 @contextlib.contextmanager
 def crew(device: torch.device) -> Iterator[Crew]:
-    """Join the processes that torchrun started."""
+    """Join the processes that torchrun started; where they are joined already, they stay so."""
     size = int(os.environ.get("WORLD_SIZE", "1"))
     if size == 1:
         yield Crew(0, 1)
+        return
+    if dist.is_initialized():
+        yield Crew(dist.get_rank(), size)
         return
     if device.type == "cuda":
         torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
