@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import shutil
 import threading
 from pathlib import Path
 
@@ -243,26 +242,21 @@ def test_a_killed_rendering_is_one_line_and_goes_on_to_the_same_bytes(shot: Path
     assert same_bytes(out, shot)
 
 
-def test_ctrl_c_ends_the_child_and_keeps_its_segments(shot: Path, take: Path, tmp_path: Path) -> None:
+def test_ctrl_c_ends_the_child_and_keeps_its_segments(take: Path, tmp_path: Path) -> None:
+    """Larger pictures than elsewhere: on a busy machine small ones were all there before anybody had looked."""
     out = tmp_path / "third"
 
     def interrupt(_done: int, _total: int) -> None:
         if has_segment(out):
             for child in psutil.Process().children():
-                child.suspend()  # that it may not end before it is told, on a busy machine
+                child.suspend()  # that it may not end before it is told
                 threading.Timer(1.0, child.resume).start()
             raise KeyboardInterrupt
 
-    for _ in range(4):
-        with pytest.raises(KeyboardInterrupt):
-            render_in_process(take, out, preset=SIZE, progress=interrupt)
-        assert psutil.Process().children() == []
-        if not out.exists():
-            break
-        shutil.rmtree(out)  # on a busy machine it was whole before we looked
-    assert not out.exists()
-    assert render_shot(take, out, preset=SIZE).rendered == 24
-    assert same_bytes(out, shot)
+    with pytest.raises(KeyboardInterrupt):
+        render_in_process(take, out, preset="640x360", passes=("rgb", "depth"), progress=interrupt)
+    assert psutil.Process().children() == [] and not out.exists()
+    assert render_shot(take, out, preset="640x360", passes=("rgb", "depth")).rendered == 24
 
 
 def test_errors_of_the_child_arrive_as_they_are(take: Path, tmp_path: Path) -> None:

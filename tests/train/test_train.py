@@ -161,7 +161,8 @@ def test_frames_before_are_never_clean_in_training() -> None:
     assert 0.3 < played < 0.6 and levels.min() >= 0 and levels.max() <= 1 and (levels[:, -1] > 0).all()
 
 
-def test_an_evaluation_leaves_something_out(data: Path, model: Path, tmp_path: Path) -> None:
+def test_an_evaluation_leaves_something_out(data: Path, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("worldwright.evaluate.run.FAR", 40)
     figures = evaluate(model, data, tmp_path / "e", device="cpu", most=24)
     written = json.loads((tmp_path / "e" / "figures.json").read_text())
     assert set(written["players"]) == {
