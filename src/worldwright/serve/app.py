@@ -175,39 +175,29 @@ def run(
     ready: Callable[[str], Any],
 ) -> None:
     """Serve until Ctrl-C. ``ready`` is called with the page's address once visitors can come."""
-    asyncio.run(_run(scenes, settings, guard, host, port, takes, most, idle_s, ready))
 
+    async def serve() -> None:
+        with open_port(host, port) as listening:
+            await check_models(scenes, settings)
+            house = House(guard, Rules(scenes, settings, takes, idle_s, verifier()), most)
+            config = uvicorn.Config(
+                make_app(house),
+                log_level="error",
+                access_log=False,
+                server_header=False,
+                lifespan="off",
+                ws_max_size=MOST_BYTES,
+                ws_ping_interval=5.0,
+                ws_ping_timeout=10.0,
+                ws_per_message_deflate=False,
+                timeout_graceful_shutdown=8,
+            )
+            server = uvicorn.Server(config)
+            name = "127.0.0.1" if host in ("0.0.0.0", "::") else host
+            if ":" in name:
+                name = f"[{name}]"
+            real = listening.getsockname()[1]
+            ready(f"http://{name}:{real}/" + (f"?token={guard.token}" if guard.token else ""))
+            await server.serve([listening])  # after its orderly end it raises the signal again, for the command to tell
 
-async def _run(
-    scenes: list[Scene],
-    settings: Settings,
-    guard: Guard,
-    host: str,
-    port: int,
-    takes: Path,
-    most: int,
-    idle_s: float,
-    ready: Callable[[str], Any],
-) -> None:
-    with open_port(host, port) as listening:
-        await check_models(scenes, settings)
-        house = House(guard, Rules(scenes, settings, takes, idle_s, verifier()), most)
-        config = uvicorn.Config(
-            make_app(house),
-            log_level="error",
-            access_log=False,
-            server_header=False,
-            lifespan="off",
-            ws_max_size=MOST_BYTES,
-            ws_ping_interval=5.0,
-            ws_ping_timeout=10.0,
-            ws_per_message_deflate=False,
-            timeout_graceful_shutdown=8,
-        )
-        server = uvicorn.Server(config)
-        name = "127.0.0.1" if host in ("0.0.0.0", "::") else host
-        if ":" in name:
-            name = f"[{name}]"
-        real = listening.getsockname()[1]
-        ready(f"http://{name}:{real}/" + (f"?token={guard.token}" if guard.token else ""))
-        await server.serve([listening])  # after its orderly end it raises the signal again, for the command to tell
+    asyncio.run(serve())

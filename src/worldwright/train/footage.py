@@ -44,11 +44,10 @@ class Footage:
 
     def _one_lens(self) -> Lens:
         own = self.clips.index.own
-        lenses = {
-            tuple(np.round(self.rows(k)["camera.K"][:, [0, 4, 2, 5]], 4).ravel()[:4]) for k in range(len(self.clips.episodes))
-        }
+        lenses = set()
         for k in range(len(self.clips.episodes)):
             rows = self.rows(k)["camera.K"]
+            lenses.add(tuple(np.round(rows[0, [0, 4, 2, 5]], 4)))
             if np.ptp(rows, axis=0).max() > 1e-6:
                 raise WorldwrightError(
                     "its lens changes while it runs", where=f"{self.path}: episode {k}", fix="train from shots with one lens"

@@ -71,7 +71,7 @@ def choose_keyframes(footage: Footage, config: MemoryConfig) -> Keyframes:
     return Keyframes(**stacked)
 
 
-def fill(keyframes: Keyframes, footage: Footage, config: MemoryConfig, device: torch.device) -> Archive:
+def fill(keyframes: Keyframes, footage: Footage, device: torch.device) -> Archive:
     """An archive of them."""
     archive = Archive(len(keyframes.rgb), footage.lens.height, footage.lens.width, footage.lens.matrix().to(device))
     for rgb, depth, c2w in zip(keyframes.rgb, keyframes.depth, keyframes.c2w, strict=True):
@@ -106,7 +106,7 @@ def prepare(
         name: np.lib.format.open_memmap(folder / f"{name}.npy", "r+" if done else "w+", dtype, shape)
         for name, (shape, dtype) in forms.items()
     }
-    archive = fill(keyframes, footage, config, device)
+    archive = fill(keyframes, footage, device)
     episodes, frames = keyframes.episode.to(device), keyframes.frame.to(device)
     scale = codec.config.depth_scale
     crew = ThreadPoolExecutor(os.cpu_count(), "sketches")
